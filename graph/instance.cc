@@ -1,0 +1,146 @@
+// Symbols get small random values; equations were solved when the rule was
+// checked, so what is left are mostly inequalities that small values satisfy.
+#include "graph/instance.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/build_side.h"
+#include "ops/status.h"
+
+namespace isomer::ir {
+
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+class Maker {
+ public:
+  Maker(const Rule& rule, const RuleCase& c, DType floats)
+      : rule_(rule), case_(c), floats_(floats) {
+    for (const SymType& t : c.tensors) Note(t.shape);
+    for (const SymAttr& a : c.attrs) {
+      if (auto* d = std::get_if<DimExpr>(&a)) Note({*d});
+      if (auto* v = std::get_if<std::vector<DimExpr>>(&a)) Note(*v);
+    }
+    for (const Obligation& o : c.facts) Note({o.expr});
+    for (const Obligation& o : c.obligations) Note({o.expr});
+  }
+
+  const std::set<std::string>& symbols() const { return symbols_; }
+
+  absl::StatusOr<RuleInstance> Make(const Sizes& sizes) const {
+    for (const auto* list : {&case_.facts, &case_.obligations}) {
+      for (const Obligation& o : *list) {
+        const auto v = o.expr.Evaluate(sizes);
+        if (!v || (o.kind == Obligation::kZero ? *v != 0 : *v < 0)) {
+          return absl::NotFoundError(ObligationText(o));
+        }
+      }
+    }
+    std::vector<TensorType> types;
+    for (const SymType& t : case_.tensors) {
+      ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
+      types.push_back({IsFloat(t.dtype) ? floats_ : t.dtype, std::move(shape)});
+    }
+    RuleInstance out;
+    for (const SymAttr& a : case_.attrs) {
+      ASSIGN_OR_RETURN(Attr value, Number(a, sizes));
+      out.attrs.push_back(std::move(value));
+    }
+    return Build(types, std::move(out));
+  }
+
+ private:
+  void Note(const std::vector<DimExpr>& list) {
+    for (const DimExpr& d : list) {
+      for (const std::string& s : d.Symbols()) symbols_.insert(s);
+    }
+  }
+  static absl::StatusOr<std::vector<int64_t>> Numbers(
+      const std::vector<DimExpr>& list, const Sizes& sizes) {
+    std::vector<int64_t> out;
+    for (const DimExpr& d : list) {
+      const auto v = d.Evaluate(sizes);
+      if (!v) return absl::NotFoundError(d.ToString());
+      out.push_back(*v);
+    }
+    return out;
+  }
+  absl::StatusOr<Attr> Number(const SymAttr& a, const Sizes& sizes) const {
+    if (auto* d = std::get_if<DimExpr>(&a)) {
+      ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers({*d}, sizes));
+      return Attr(v[0]);
+    }
+    if (auto* list = std::get_if<std::vector<DimExpr>>(&a)) {
+      ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers(*list, sizes));
+      return Attr(std::move(v));
+    }
+    if (auto* f = std::get_if<double>(&a)) return Attr(*f);
+    if (auto* f = std::get_if<std::vector<double>>(&a)) return Attr(*f);
+    if (auto* s = std::get_if<std::string>(&a)) return Attr(*s);
+    const DType t = std::get<DType>(a);
+    return Attr(IsFloat(t) ? floats_ : t);
+  }
+
+  absl::StatusOr<RuleInstance> Build(const std::vector<TensorType>& types,
+                                     RuleInstance out) const {
+    std::vector<const TensorType*> pointers;
+    for (const TensorType& t : types) pointers.push_back(&t);
+    std::vector<TensorType> expected;
+    for (const RuleSide* side : {&rule_.source(), &rule_.target()}) {
+      Graph& graph = side == &rule_.source() ? out.source : out.target;
+      SideTyping<int64_t> typing;
+      RETURN_IF_ERROR(
+          TypeSide<int64_t>(*side, pointers, out.attrs, expected, typing));
+      std::vector<Value> inputs;
+      for (size_t i = 0; i < types.size(); ++i) {
+        inputs.push_back(graph.AddInput(rule_.tensors()[i], types[i]));
+      }
+      ASSIGN_OR_RETURN(BuiltSide built,
+                       BuildSide(graph, *side, typing, inputs, out.attrs));
+      for (size_t i = 0; i < built.outputs.size(); ++i) {
+        const TensorType& t = graph.type(built.outputs[i]);
+        if (side == &rule_.source()) {
+          expected.push_back(t);
+        } else if (t != expected[i]) {
+          return absl::NotFoundError("the sides differ in type");
+        }
+        graph.AddOutput(absl::StrCat("y", i), built.outputs[i]);
+      }
+    }
+    return out;
+  }
+
+  const Rule& rule_;
+  const RuleCase& case_;
+  const DType floats_;
+  std::set<std::string> symbols_;
+};
+
+}  // namespace
+
+absl::StatusOr<RuleInstance> MakeInstance(const Rule& rule, const RuleCase& c,
+                                          std::mt19937_64& random,
+                                          const InstanceLimits& limits) {
+  const Maker maker(rule, c, limits.floats);
+  absl::Status last = absl::NotFoundError("no try was made");
+  for (int i = 0; i < limits.tries; ++i) {
+    // Zero is legal for many attributes and for few sizes.
+    const int64_t low = random() % 4 == 0 ? 0 : 1;
+    Sizes sizes;
+    for (const std::string& s : maker.symbols()) {
+      sizes[s] = low + static_cast<int64_t>(random() % limits.max_size);
+    }
+    auto made = maker.Make(sizes);
+    if (made.ok()) return made;
+    last = made.status();
+  }
+  return absl::NotFoundError(absl::StrCat("no instance of rule ", rule.name(),
+                                          " was found: ", last.message()));
+}
+
+}  // namespace isomer::ir

@@ -1,0 +1,438 @@
+// The exporter. Everything that is to be written is an item: a group of the
+// original model kept verbatim, a graph node written anew, or a constant
+// subgraph folded. Items are found from what must be there (outputs, opaque
+// nodes, values that were unused from the start), ordered, and written.
+#include "onnx/export.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "onnx/encode.h"
+#include "onnx/export_node.h"
+#include "ops/onnx_mapping.h"
+#include "ops/status.h"
+
+namespace isomer::onnx {
+
+namespace {
+
+using ir::Graph;
+using ir::Node;
+
+struct Item {
+  enum Kind { kLeaf, kGroup, kNode, kFold } kind = kLeaf;
+  int32_t index = -1;  // group number, or node id
+  int32_t output = 0;  // kFold: which output
+  friend auto operator<=>(const Item&, const Item&) = default;
+};
+
+class Exporter {
+ public:
+  Exporter(const ImportedModel& imported, const Graph& graph,
+           const ExportOptions& options)
+      : in_(imported),
+        model_(*imported.model),
+        graph_(graph),
+        options_(options) {}
+
+  absl::StatusOr<ExportedModel> Run() {
+    FindNames();
+    FindKept();
+    for (const Item& item : Ordered(Demanded())) {
+      RETURN_IF_ERROR(Write(item));
+    }
+    for (const ValueEntry& v : model_.graph.outputs) {
+      RETURN_IF_ERROR(WriteOutput(v.name));
+    }
+    return Finish();
+  }
+
+ private:
+  // ---- What the names of the model stand for now
+
+  void FindNames() {
+    for (int32_t i = 0; i < graph_.id_bound(); ++i) {
+      if (!graph_.Has({i})) continue;
+      for (const ir::Mark& m : graph_.marks({i})) {
+        const Value v{{i}, m.output};
+        current_[in_.names[m.mark]] = v;
+        names_of_[v].push_back(in_.names[m.mark]);
+      }
+    }
+    for (size_t g = 0; g < in_.groups.size(); ++g) {
+      const OnnxNode& node = model_.graph.nodes[g].node;
+      for (const std::string& name : node.outputs) {
+        if (!name.empty()) producer_[name] = static_cast<int32_t>(g);
+      }
+      for (const std::string& name : UsesOf(g)) used_.insert(name);
+    }
+    for (const ValueEntry& v : model_.graph.outputs) used_.insert(v.name);
+    for (const TensorEntry& t : model_.graph.initializers)
+      taken_.insert(t.name);
+    for (const ValueEntry& v : model_.graph.inputs) taken_.insert(v.name);
+    for (const auto& [name, g] : producer_) taken_.insert(name);
+  }
+
+  std::vector<std::string> UsesOf(size_t group) const {
+    const NodeEntry& entry = model_.graph.nodes[group];
+    std::vector<std::string> uses;
+    for (const std::string& name : entry.node.inputs) {
+      if (!name.empty()) uses.push_back(name);
+    }
+    uses.insert(uses.end(), entry.captured.begin(), entry.captured.end());
+    return uses;
+  }
+
+  // A group is kept if its nodes are all there and each of its names still
+  // stands for its own output.
+  void FindKept() {
+    kept_.resize(in_.groups.size());
+    for (size_t g = 0; g < in_.groups.size(); ++g) {
+      const Group& group = in_.groups[g];
+      const OnnxNode& node = model_.graph.nodes[g].node;
+      bool kept = !options_.rebuild || !group.opaque_reason.empty();
+      for (NodeId id : group.nodes) kept &= graph_.Has(id);
+      for (size_t k = 0; kept && k < node.outputs.size(); ++k) {
+        if (node.outputs[k].empty() || group.nodes.empty()) continue;
+        auto it = current_.find(node.outputs[k]);
+        kept = it != current_.end() && it->second == group.outputs[k];
+      }
+      kept_[g] = kept;
+    }
+  }
+
+  // True if the group is kept and computes `v` itself: a group that only
+  // hands its input on (a Reshape to the same shape) does not.
+  bool Makes(int32_t g, Value v) const {
+    if (!kept_[g]) return false;
+    const std::vector<NodeId>& own = in_.groups[g].nodes;
+    if (own.empty()) {
+      return graph_.node(v.node).kind == Node::Kind::kConstant;
+    }
+    return std::binary_search(own.begin(), own.end(), v.node);
+  }
+
+  // ---- Items and what they depend on
+
+  Item ItemOf(const std::string& name) const {
+    auto it = producer_.find(name);
+    if (it == producer_.end()) return {};
+    if (kept_[it->second]) return {Item::kGroup, it->second};
+    return ItemOf(current_.at(name));
+  }
+
+  Item ItemOf(Value v) const {
+    const Node& n = graph_.node(v.node);
+    if (n.kind == Node::Kind::kInput) return {};
+    auto names = names_of_.find(v);
+    if (names != names_of_.end()) {
+      for (const std::string& name : names->second) {
+        auto it = producer_.find(name);
+        if (it == producer_.end()) return {};  // an initializer
+        if (Makes(it->second, v)) return {Item::kGroup, it->second};
+      }
+    }
+    if (n.kind == Node::Kind::kConstant || MayFold(graph_, v)) {
+      return {Item::kFold, v.node.value, v.output};
+    }
+    return {Item::kNode, v.node.value};
+  }
+
+  std::vector<Item> Dependencies(const Item& item) const {
+    std::vector<Item> out;
+    if (item.kind == Item::kGroup) {
+      for (const std::string& name : UsesOf(item.index)) {
+        out.push_back(ItemOf(name));
+      }
+    } else if (item.kind == Item::kNode) {
+      for (Value v : NodeForm(graph_, {item.index}).operands) {
+        out.push_back(ItemOf(v));
+      }
+    }
+    return out;
+  }
+
+  // All items that must be written.
+  std::set<Item> Demanded() const {
+    std::vector<Item> todo;
+    for (const ValueEntry& v : model_.graph.outputs) {
+      todo.push_back(ItemOf(v.name));
+    }
+    for (size_t g = 0; g < in_.groups.size(); ++g) {
+      const OnnxNode& node = model_.graph.nodes[g].node;
+      const bool unused =
+          std::none_of(node.outputs.begin(), node.outputs.end(),
+                       [&](const std::string& o) { return used_.count(o); });
+      if (kept_[g] && (unused || !in_.groups[g].opaque_reason.empty())) {
+        todo.push_back({Item::kGroup, static_cast<int32_t>(g)});
+      }
+    }
+    std::set<Item> seen;
+    while (!todo.empty()) {
+      const Item item = todo.back();
+      todo.pop_back();
+      if (item.kind == Item::kLeaf || !seen.insert(item).second) continue;
+      for (const Item& d : Dependencies(item)) todo.push_back(d);
+    }
+    return seen;
+  }
+
+  // The items, each after those it depends on, groups in their old order as
+  // far as that allows.
+  std::vector<Item> Ordered(const std::set<Item>& items) const {
+    std::vector<Item> order;
+    std::set<Item> seen;
+    for (const Item& root : items) {  // groups sort first, by number
+      std::vector<std::pair<Item, std::vector<Item>>> stack;
+      auto push = [&](const Item& item) {
+        if (item.kind == Item::kLeaf || !seen.insert(item).second) return;
+        std::vector<Item> deps = Dependencies(item);
+        std::reverse(deps.begin(), deps.end());
+        stack.push_back({item, std::move(deps)});
+      };
+      push(root);
+      while (!stack.empty()) {
+        if (stack.back().second.empty()) {
+          order.push_back(stack.back().first);
+          stack.pop_back();
+          continue;
+        }
+        const Item next = stack.back().second.back();
+        stack.back().second.pop_back();
+        push(next);
+      }
+    }
+    return order;
+  }
+
+  // ---- Writing
+
+  absl::Status Write(const Item& item) {
+    switch (item.kind) {
+      case Item::kLeaf:
+        return absl::OkStatus();
+      case Item::kGroup:
+        return WriteGroup(item.index);
+      case Item::kNode:
+        return WriteNode({item.index});
+      case Item::kFold:
+        return WriteFold({{item.index}, item.output});
+    }
+    return absl::OkStatus();
+  }
+
+  // The name under which a value of the model is found in the output.
+  std::string NameNow(const std::string& name) {
+    auto it = producer_.find(name);
+    if (it == producer_.end()) {
+      read_.insert(name);
+      return name;
+    }
+    if (kept_[it->second]) return name;
+    return NameNow(current_.at(name));
+  }
+
+  std::string NameNow(Value v) {
+    if (auto it = written_.find(v); it != written_.end()) return it->second;
+    for (const std::string& name : names_of_[v]) {
+      auto it = producer_.find(name);
+      if (it == producer_.end()) read_.insert(name);
+      if (it == producer_.end() || Makes(it->second, v)) return name;
+    }
+    return *graph_.node(v.node).name;  // a graph input
+  }
+
+  absl::Status WriteGroup(int32_t g) {
+    NodeEntry entry = model_.graph.nodes[g];
+    for (const std::string& name : entry.captured) {
+      // A subgraph cannot be renamed; an Identity brings the old name back.
+      if (NameNow(name) != name) WriteIdentity(NameNow(name), name);
+    }
+    std::vector<std::string> inputs = entry.node.inputs;
+    for (std::string& name : inputs) {
+      if (!name.empty()) name = NameNow(name);
+    }
+    if (inputs != entry.node.inputs) {
+      entry = Rewired(entry, std::move(inputs), entry.node.outputs);
+      ++result_.renamed;
+    }
+    nodes_.push_back(std::move(entry));
+    ++result_.kept;
+    return absl::OkStatus();
+  }
+
+  // A name for a new value: the one it has in the model, if nobody has it.
+  std::string NewName(Value v) {
+    for (const std::string& name : names_of_[v]) {
+      if (given_.insert(name).second) return name;
+    }
+    return FreshName();
+  }
+  std::string FreshName() {
+    while (true) {
+      std::string name = absl::StrCat("isomer_", counter_++);
+      if (taken_.insert(name).second) return name;
+    }
+  }
+
+  absl::Status WriteNode(NodeId id) {
+    const NodeForm form(graph_, id);
+    NodeWriter writer(
+        graph_, form, model_.OpsetVersion(""),
+        [&](Value v) { return NameNow(v); }, [&] { return FreshName(); });
+    ASSIGN_OR_RETURN(std::vector<std::string> made, writer.Write());
+    std::set<std::string> emitted;
+    for (const OnnxNode& node : writer.nodes()) {
+      emitted.insert(node.outputs.begin(), node.outputs.end());
+    }
+    std::map<std::string, std::string> rename;
+    for (size_t k = 0; k < made.size(); ++k) {
+      const Value v{id, static_cast<int32_t>(k)};
+      written_[v] = made[k];  // an operand itself, where nothing was needed
+      if (emitted.count(made[k])) rename[made[k]] = written_[v] = NewName(v);
+    }
+    for (OnnxNode& node : writer.nodes()) {
+      for (auto* list : {&node.inputs, &node.outputs}) {
+        for (std::string& name : *list) {
+          if (auto it = rename.find(name); it != rename.end()) {
+            name = it->second;
+          }
+        }
+      }
+      nodes_.push_back(NewNode(std::move(node)));
+      ++result_.made;
+    }
+    for (auto& [name, tensor] : writer.constants()) {
+      AddInitializer(name, tensor);
+      shape_constants_ |= tensor.type.dtype == DType::kI64;
+    }
+    return absl::OkStatus();
+  }
+
+  void AddInitializer(const std::string& name, const Tensor& t) {
+    initializers_.push_back(NewTensor(name, OnnxDType(t.type.dtype),
+                                      t.type.shape,
+                                      SharedBytes::Own(ToBytes(t))));
+  }
+
+  absl::Status WriteFold(Value v) {
+    const Node& n = graph_.node(v.node);
+    const std::string name = NewName(v);
+    written_[v] = name;
+    if (n.kind == Node::Kind::kConstant) {
+      AddInitializer(name, n.constant->ToTensor());
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(
+        std::vector<Tensor> t,
+        ir::EvaluateValues(graph_, {v}, {},
+                           {.interp = Interp::kReal, .run = options_.run}));
+    AddInitializer(name, t[0]);
+    ++result_.folded;
+    return absl::OkStatus();
+  }
+
+  void WriteIdentity(const std::string& from, const std::string& to) {
+    if (!identities_.insert(to).second) return;
+    OnnxNode node;
+    node.op_type = "Identity";
+    node.inputs = {from};
+    node.outputs = {to};
+    nodes_.push_back(NewNode(std::move(node)));
+    ++result_.made;
+  }
+
+  absl::Status WriteOutput(const std::string& name) {
+    const std::string now = NameNow(name);
+    if (now != name) WriteIdentity(now, name);
+    return absl::OkStatus();
+  }
+
+  // ---- Putting the model together
+
+  absl::StatusOr<ExportedModel> Finish() {
+    Model& out = result_.model;
+    out = model_;
+    out.graph.nodes = std::move(nodes_);
+    // An initializer goes when all that used it went; new ones come last.
+    std::vector<TensorEntry> initializers;
+    for (const TensorEntry& t : model_.graph.initializers) {
+      if (read_.count(t.name) || !used_.count(t.name)) {
+        initializers.push_back(t);
+      }
+    }
+    out.graph.initializers = std::move(initializers);
+    for (TensorEntry& t : initializers_) {
+      onnx::AddInitializer(std::move(t), &out);
+    }
+    DropInfosOfGoneValues(out.graph);
+    RETURN_IF_ERROR(FixDims(out.graph));
+    RETURN_IF_ERROR(CheckModel(out));
+    return std::move(result_);
+  }
+
+  void DropInfosOfGoneValues(GraphEntry& g) const {
+    std::set<std::string> defined;
+    for (const NodeEntry& n : g.nodes) {
+      defined.insert(n.node.outputs.begin(), n.node.outputs.end());
+    }
+    std::erase_if(g.value_infos, [&](const ValueEntry& v) {
+      return producer_.count(v.name) && !defined.count(v.name);
+    });
+  }
+
+  // A bound dimension gets its name back, unless a new constant may hold it.
+  absl::Status FixDims(GraphEntry& g) {
+    if (!shape_constants_ || in_.bound.empty()) return absl::OkStatus();
+    std::set<std::string> fixed;
+    for (auto* list : {&g.inputs, &g.outputs, &g.value_infos}) {
+      for (ValueEntry& v : *list) {
+        if (!v.dims) continue;
+        std::vector<Dim> dims = *v.dims;
+        for (Dim& d : dims) {
+          auto* name = std::get_if<std::string>(&d);
+          if (name == nullptr || !in_.bound.count(*name)) continue;
+          fixed.insert(*name);
+          d = in_.bound.at(*name);
+        }
+        if (dims == *v.dims) continue;
+        ASSIGN_OR_RETURN(v, WithDims(v, std::move(dims)));
+      }
+    }
+    result_.fixed_dims.assign(fixed.begin(), fixed.end());
+    return absl::OkStatus();
+  }
+
+  const ImportedModel& in_;
+  const Model& model_;
+  const Graph& graph_;
+  const ExportOptions& options_;
+  std::map<std::string, Value> current_;
+  std::map<Value, std::vector<std::string>> names_of_;
+  std::map<std::string, int32_t> producer_;  // name -> group
+  std::set<std::string> used_;               // names that the model uses
+  std::vector<bool> kept_;
+
+  ExportedModel result_;
+  std::vector<NodeEntry> nodes_;
+  std::vector<TensorEntry> initializers_;
+  std::map<Value, std::string> written_;
+  std::set<std::string> read_;   // leaves that the output uses
+  std::set<std::string> taken_;  // names that are not free
+  std::set<std::string> given_;  // old names given to new values
+  std::set<std::string> identities_;
+  int counter_ = 0;
+  bool shape_constants_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<ExportedModel> ExportModel(const ImportedModel& imported,
+                                          const Graph& graph,
+                                          const ExportOptions& options) {
+  return Exporter(imported, graph, options).Run();
+}
+
+}  // namespace isomer::onnx

@@ -1,0 +1,75 @@
+// Every operator gives the same under the fast kernels as under the reference.
+#include "runtime/fast.h"
+
+#include "gtest/gtest.h"
+#include "ops/example.h"
+#include "ops/registry.h"
+#include "runtime/compare.h"
+
+namespace isomer::runtime {
+namespace {
+
+// Deterministic values in [-1, 1); small non-negative integers.
+Tensor Values(const TensorType& type, uint64_t& state) {
+  auto next = [&] {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 33;
+  };
+  if (!IsFloat(type.dtype)) {
+    std::vector<int64_t> v(NumElements(type));
+    for (int64_t& x : v) x = static_cast<int64_t>(next() % 2);
+    return FromInts(type, v);
+  }
+  std::vector<double> v(NumElements(type));
+  for (double& x : v) x = static_cast<double>(next()) / (1u << 30) - 1;
+  return FromDoubles(type, v);
+}
+
+TEST(Fast, AgreesWithTheReferenceOnEveryCase) {
+  const ir::RunNode fast = FastKernels(2);
+  uint64_t state = 1;
+  int compared = 0;
+  for (const OpDef* op : Ops().all()) {
+    for (const std::string& text : op->cases) {
+      absl::StatusOr<TypedCall> call = ParseTypedCall(text);
+      ASSERT_TRUE(call.ok()) << call.status();
+      std::vector<Tensor> inputs;
+      for (const TensorType& t : call->inputs) {
+        inputs.push_back(Values(t, state));
+      }
+      std::vector<const Tensor*> pointers;
+      for (const Tensor& t : inputs) pointers.push_back(&t);
+      auto got = fast(*op, call->attrs, pointers);
+      if (!got) continue;
+      ASSERT_TRUE(got->ok()) << text << ": " << got->status();
+      auto want = EvalOp(*op, pointers, call->attrs, Interp::kRun);
+      ASSERT_TRUE(want.ok()) << text << ": " << want.status();
+      EXPECT_LE(RelativeError((**got)[0], (*want)[0]),
+                DefaultTolerance((*want)[0].type.dtype))
+          << text;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 6);
+}
+
+TEST(Fast, LeavesWhatItDoesNotKnowToTheReference) {
+  const ir::RunNode fast = FastKernels(1);
+  const Tensor x = FromInts({DType::kI64, {2, 2}}, {1, 2, 3, 4});
+  const Tensor* inputs[] = {&x, &x};
+  EXPECT_FALSE(fast(*Ops().Find("matmul"), {}, inputs).has_value());
+  EXPECT_FALSE(fast(*Ops().Find("add"), {}, inputs).has_value());
+}
+
+TEST(Fast, ReportsWhatDoesNotType) {
+  const ir::RunNode fast = FastKernels(1);
+  const Tensor x = FromDoubles({DType::kF32, {1, 2}}, {1, 2});
+  const Tensor* inputs[] = {&x, &x};
+  auto got = fast(*Ops().Find("matmul"), {}, inputs);
+  ASSERT_TRUE(got.has_value());
+  EXPECT_EQ(got->status().message(),
+            "matmul: inner dimensions differ (2 and 1): f32[1,2] and f32[1,2]");
+}
+
+}  // namespace
+}  // namespace isomer::runtime

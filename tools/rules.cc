@@ -1,0 +1,115 @@
+// isomer rules: files of rules, shown, checked and converted.
+#include "absl/strings/match.h"
+#include "absl/strings/str_format.h"
+#include "graph/rule.h"
+#include "graph/rule_pb.h"
+#include "ops/status.h"
+#include "tools/files.h"
+#include "tools/json.h"
+#include "tools/rule_files.h"
+#include "tools/verb.h"
+
+namespace isomer::cli {
+
+namespace {
+
+absl::StatusOr<int> ShowRules(const Args& args, const RuleFile& file) {
+  if (args.Has("json")) {
+    Json rules = Json::Array(), rejected = Json::Array();
+    for (const ir::RuleItem& item : file.rules.items) {
+      const auto* rule = std::get_if<ir::RuleSyntax>(&item);
+      if (rule == nullptr) continue;
+      Json row = Json::Object();
+      row.Set("name", rule->name).Set("text", ir::PrintRule(*rule));
+      rules.Add(std::move(row));
+    }
+    for (const RejectedRule& r : file.rejected) {
+      Json row = Json::Object();
+      row.Set("name", r.name).Set("reason", r.reason);
+      rejected.Add(std::move(row));
+    }
+    Json report = Json::Object();
+    report.Set("form", file.form)
+        .Set("rules", std::move(rules))
+        .Set("rejected", std::move(rejected));
+    absl::PrintF("%s\n", report.ToString());
+    return 0;
+  }
+  absl::PrintF("%s", ir::PrintRuleFile(file.rules));
+  for (const RejectedRule& r : file.rejected) {
+    absl::PrintF("# %s rejected: %s\n", r.name, r.reason);
+  }
+  return 0;
+}
+
+// Checks each rule by itself, so that one bad rule does not hide the others.
+absl::StatusOr<int> CheckRules(const Args& args, const RuleFile& file) {
+  int good = 0, bad = 0;
+  Json rules = Json::Array();
+  for (const ir::RuleItem& item : file.rules.items) {
+    const auto* syntax = std::get_if<ir::RuleSyntax>(&item);
+    if (syntax == nullptr) continue;
+    absl::Status status = ir::Rule::Create(*syntax).status();
+    if (status.ok() && syntax->both_ways) {
+      status = ir::Rule::Create(*syntax, /*reversed=*/true).status();
+    }
+    ++(status.ok() ? good : bad);
+    Json row = Json::Object();
+    row.Set("name", syntax->name).Set("ok", status.ok());
+    if (!status.ok()) row.Set("error", status.message());
+    rules.Add(std::move(row));
+    if (!status.ok() && !args.Has("json")) {
+      absl::PrintF("%s:%s\n", args.positionals()[1], status.message());
+    }
+  }
+  if (args.Has("json")) {
+    Json report = Json::Object();
+    report.Set("good", good).Set("bad", bad).Set("rules", std::move(rules));
+    absl::PrintF("%s\n", report.ToString());
+  } else {
+    absl::PrintF("%d rules are well-formed, %d are not\n", good, bad);
+  }
+  return bad == 0 ? 0 : 1;
+}
+
+absl::StatusOr<int> ConvertRules(const RuleFile& file, const std::string& out) {
+  const bool binary = absl::EndsWith(out, ".pb");
+  RETURN_IF_ERROR(WriteFile(out, binary ? ir::SerializeRules(file.rules)
+                                        : ir::PrintRuleFile(file.rules)));
+  absl::PrintF("%s: %d rules as %s, %d not expressible\n", out,
+               file.rules.items.size(), binary ? "binary" : "text",
+               file.rejected.size());
+  return 0;
+}
+
+absl::StatusOr<int> Rules(const Args& args) {
+  const std::vector<std::string>& words = args.positionals();
+  const size_t wanted = words[0] == "convert" ? 3 : 2;
+  if (words[0] != "show" && words[0] != "check" && words[0] != "convert") {
+    return Invalid("'", words[0], "' is not show, check or convert");
+  }
+  if (words.size() != wanted) {
+    return Invalid(words[0], " takes ", wanted - 1, " file names, given ",
+                   words.size() - 1);
+  }
+  ASSIGN_OR_RETURN(RuleFile file, ReadRuleFile(words[1]));
+  if (words[0] == "show") return ShowRules(args, file);
+  if (words[0] == "check") return CheckRules(args, file);
+  return ConvertRules(file, words[2]);
+}
+
+}  // namespace
+
+Verb RulesVerb() {
+  return {"rules",
+          "show, check or convert a file of rules",
+          "  isomer rules show F          print the rules in canonical form\n"
+          "  isomer rules check F         bind and type-check every rule\n"
+          "  isomer rules convert F OUT   OUT ends in .rules (text) or .pb "
+          "(binary)",
+          {"show|check|convert", "FILE..."},
+          {{"json", "", "print the result as JSON"}},
+          Rules};
+}
+
+}  // namespace isomer::cli

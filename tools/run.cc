@@ -1,0 +1,102 @@
+// isomer run: a model on the CPU with random inputs.
+#include <chrono>
+#include <cmath>
+
+#include "absl/strings/str_format.h"
+#include "graph/evaluate.h"
+#include "onnx/import.h"
+#include "ops/status.h"
+#include "runtime/fast.h"
+#include "runtime/random_inputs.h"
+#include "tools/files.h"
+#include "tools/json.h"
+#include "tools/npz.h"
+#include "tools/verb.h"
+
+namespace isomer::cli {
+
+namespace {
+
+struct Summary {
+  double mean = 0, deviation = 0;
+};
+
+Summary Summarize(const Tensor& t) {
+  Summary s;
+  const std::vector<double> values = ToDoubles(t);
+  for (double v : values) s.mean += v / values.size();
+  for (double v : values) {
+    s.deviation += (v - s.mean) * (v - s.mean) / values.size();
+  }
+  s.deviation = std::sqrt(s.deviation);
+  return s;
+}
+
+absl::StatusOr<int> Run(const Args& args) {
+  ASSIGN_OR_RETURN(onnx::ImportOptions options, ImportOptionsFrom(args));
+  ASSIGN_OR_RETURN(int64_t seed, args.Int("seed", 0, 0, INT64_MAX));
+  ASSIGN_OR_RETURN(int64_t threads, args.Int("threads", 0, 0, 1024));
+  ASSIGN_OR_RETURN(onnx::ImportedModel model,
+                   onnx::ImportFile(args.positionals()[0], options));
+  ASSIGN_OR_RETURN(auto inputs, runtime::RandomInputs(
+                                    model.graph, static_cast<uint64_t>(seed)));
+  Progress progress("running");
+  ir::EvaluateOptions how;
+  how.progress = [&](int done, int total) { return progress(done, total); };
+  if (!args.Has("reference")) {
+    how.run = runtime::FastKernels(static_cast<int>(threads));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                   ir::Evaluate(model.graph, inputs, how));
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  std::vector<std::pair<std::string, Tensor>> named;
+  Json report = Json::Object(), list = Json::Array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const std::string& name = model.graph.outputs()[i].name;
+    const Summary s = Summarize(outputs[i]);
+    Json item = Json::Object();
+    item.Set("name", name)
+        .Set("type", TypeText(outputs[i].type))
+        .Set("mean", s.mean)
+        .Set("deviation", s.deviation);
+    list.Add(std::move(item));
+    if (!args.Has("json")) {
+      absl::PrintF("%s: %s, mean %.6g, deviation %.6g\n", name,
+                   TypeText(outputs[i].type), s.mean, s.deviation);
+    }
+    named.emplace_back(name, std::move(outputs[i]));
+  }
+  report.Set("outputs", std::move(list)).Set("seconds", seconds);
+  if (args.Has("json")) {
+    absl::PrintF("%s\n", report.ToString());
+  } else {
+    absl::PrintF("%.3f s\n", seconds);
+  }
+  if (args.Has("out")) {
+    RETURN_IF_ERROR(WriteFile(args.String("out"), NpzBytes(named)));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Verb RunVerb() {
+  std::vector<Flag> flags = ShapeFlags();
+  flags.push_back({"seed", "N", "which random inputs (default 0)"});
+  flags.push_back({"out", "F.npz", "write the outputs to a file numpy reads"});
+  flags.push_back({"reference", "", "use the reference kernels alone"});
+  flags.push_back({"threads", "N", "cores to use (default all)"});
+  flags.push_back({"json", "", "print the result as JSON"});
+  return {"run",
+          "run a model on the CPU with random inputs",
+          "Prints a line per output and the time. All nodes that outputs need "
+          "must be\nmodelled; an opaque one is named.",
+          {"MODEL"},
+          flags,
+          Run};
+}
+
+}  // namespace isomer::cli
