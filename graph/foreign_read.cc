@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "graph/foreign_normalize.h"
 #include "graph/foreign_syntax.h"
 #include "ops/status.h"
 
@@ -89,9 +90,6 @@ absl::StatusOr<ExprSyntax> SideReader::Expr(WireTensor t) {
   }
   if (done_[t.op]) return *done_[t.op];
   ASSIGN_OR_RETURN(ExprSyntax e, Plain(t.op));
-  ASSIGN_OR_RETURN(std::string activation,
-                   ForeignActivation(ops_[t.op], *side_.info[t.op]));
-  if (!activation.empty()) e = CallSyntax(activation, {std::move(e)});
   if (uses_[t.op] > 1) {
     const std::string name = absl::StrCat("t", lets_.size());
     lets_.push_back({.name = name, .value = std::move(e)});
@@ -101,7 +99,6 @@ absl::StatusOr<ExprSyntax> SideReader::Expr(WireTensor t) {
   return e;
 }
 
-// The operator without its activation.
 absl::StatusOr<ExprSyntax> SideReader::Plain(int k) {
   const WireOp& op = ops_[k];
   const ForeignOp& info = *side_.info[k];
@@ -327,9 +324,10 @@ std::string ForeignInputName(ForeignDialect dialect, int id) {
   return absl::StrCat("v", id);
 }
 
-absl::StatusOr<RuleSyntax> TranslateRule(const WireRule& rule,
+absl::StatusOr<RuleSyntax> TranslateRule(const WireRule& wire,
                                          ForeignDialect dialect,
                                          const ForeignNames& names) {
+  ASSIGN_OR_RETURN(WireRule rule, NormalizeWire(wire, dialect));
   ASSIGN_OR_RETURN(ForeignShapes shapes, FindShapes(rule, dialect, names));
   std::vector<WireTensor> source, target;
   for (const WireOutput& o : rule.outputs) {

@@ -488,11 +488,15 @@ void Finder::GuessFilters() {
 absl::Status Finder::DemandKernel(const Size& size, int kernel) {
   const Size known = out_.equations.Reduce(size);
   if (known == Size::Number(kernel)) return absl::OkStatus();
-  if (known.number() || !known.Expressible()) {
+  // A size that is still open, of a constant, becomes what it has to be.
+  const bool open = absl::c_any_of(known.terms, [](const auto& term) {
+    return term.first.kind == SizeSymbol::Kind::kConstant;
+  });
+  if (known.number() || !(open || known.Expressible())) {
     return Invalid("CONV2D says that a kernel has size ", kernel,
                    ", and its filter does not");
   }
-  out_.where.push_back(Equals(known.Syntax(), kernel));
+  if (!open) out_.where.push_back(Equals(known.Syntax(), kernel));
   out_.equations.Add(known, Size::Number(kernel));
   return absl::OkStatus();
 }

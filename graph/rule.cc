@@ -12,7 +12,8 @@
 namespace isomer::ir {
 
 absl::StatusOr<Rule> Rule::Create(const RuleSyntax& syntax, bool reversed,
-                                  const Registry& registry) {
+                                  const Registry& registry,
+                                  const RuleLimits& limits) {
   Rule rule;
   rule.syntax_ = syntax;
   rule.name_ = syntax.name;
@@ -22,7 +23,7 @@ absl::StatusOr<Rule> Rule::Create(const RuleSyntax& syntax, bool reversed,
   }
   rule.syntax_.both_ways = false;
   ASSIGN_OR_RETURN(BoundRule bound, Bind(rule.syntax_, registry));
-  ASSIGN_OR_RETURN(rule.cases_, TypeCases(bound));
+  ASSIGN_OR_RETURN(rule.cases_, TypeCases(bound, limits));
   rule.numerics_ = NumericsOf(bound, rule.cases_);
   rule.symmetries_ = FindSymmetries(bound);
   rule.source_ = std::move(bound.source);
@@ -85,17 +86,17 @@ namespace {
 
 // Adds the rule in the directions it holds in.
 absl::Status AddDirections(const RuleSyntax& syntax, const Registry& registry,
-                           std::vector<Rule>& rules) {
+                           const RuleLimits& limits, std::vector<Rule>& rules) {
   for (bool reversed : {false, true}) {
     if (reversed && !syntax.both_ways) break;
-    auto rule = Rule::Create(syntax, reversed, registry);
+    auto rule = Rule::Create(syntax, reversed, registry, limits);
     if (!rule.ok()) {
       std::string message(rule.status().message());
       if (!syntax.name.empty()) {
         absl::StrAppend(&message, " [rule ", syntax.name, "]");
       }
       if (reversed) absl::StrAppend(&message, " [read from right to left]");
-      return absl::InvalidArgumentError(message);
+      return absl::Status(rule.status().code(), message);
     }
     rules.push_back(*std::move(rule));
   }
@@ -105,7 +106,8 @@ absl::Status AddDirections(const RuleSyntax& syntax, const Registry& registry,
 }  // namespace
 
 absl::StatusOr<RuleSet> CheckRules(const RuleFileSyntax& file,
-                                   const Registry& registry) {
+                                   const Registry& registry,
+                                   const RuleLimits& limits) {
   RuleSet set;
   for (const RuleItem& item : file.items) {
     if (const auto* fold = std::get_if<FoldSyntax>(&item)) {
@@ -113,7 +115,7 @@ absl::StatusOr<RuleSet> CheckRules(const RuleFileSyntax& file,
       continue;
     }
     RETURN_IF_ERROR(
-        AddDirections(std::get<RuleSyntax>(item), registry, set.rules));
+        AddDirections(std::get<RuleSyntax>(item), registry, limits, set.rules));
   }
   return set;
 }
@@ -128,7 +130,7 @@ absl::StatusOr<std::vector<Rule>> ReadRuleBody(absl::string_view text,
                                                const Registry& registry) {
   ASSIGN_OR_RETURN(RuleSyntax syntax, ParseRuleBody(text));
   std::vector<Rule> rules;
-  RETURN_IF_ERROR(AddDirections(syntax, registry, rules));
+  RETURN_IF_ERROR(AddDirections(syntax, registry, {}, rules));
   return rules;
 }
 

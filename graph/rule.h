@@ -57,13 +57,20 @@ struct Symmetry {
   std::vector<int> outputs, tensors, attrs;
 };
 
+// Bounds on checking a rule. A search that runs out keeps the cases it found,
+// lower ranks first; matches lie within these.
+struct RuleLimits {
+  int steps = 20000;
+};
+
 class Rule {
  public:
   // Checks a rule read from left to right, or, if `reversed`, from right to
   // left. Errors start with line and column.
   static absl::StatusOr<Rule> Create(const RuleSyntax& syntax,
                                      bool reversed = false,
-                                     const Registry& registry = Ops());
+                                     const Registry& registry = Ops(),
+                                     const RuleLimits& limits = {});
 
   // The name; a rule read from right to left has a ' at the end.
   const std::string& name() const { return name_; }
@@ -113,7 +120,8 @@ struct RuleSet {
 absl::StatusOr<RuleSet> ReadRules(absl::string_view text,
                                   const Registry& registry = Ops());
 absl::StatusOr<RuleSet> CheckRules(const RuleFileSyntax& file,
-                                   const Registry& registry = Ops());
+                                   const Registry& registry = Ops(),
+                                   const RuleLimits& limits = {});
 
 // Reads and checks a rule without a name, as operators state them; `<=>` gives
 // both directions.

@@ -38,9 +38,9 @@ std::optional<ValueSyntax::Kind> FunctionKind(const Token& t) {
   return std::nullopt;
 }
 
-class Parser {
+class RuleParser {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  explicit RuleParser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
 
   absl::StatusOr<RuleFileSyntax> File();
   absl::StatusOr<RuleSyntax> Body();
@@ -144,7 +144,7 @@ ValueSyntax Negated(ValueSyntax v, Position at) {
   return negated;
 }
 
-absl::StatusOr<RuleFileSyntax> Parser::File() {
+absl::StatusOr<RuleFileSyntax> RuleParser::File() {
   RuleFileSyntax file;
   std::set<std::string> names;
   while (Peek().kind != Token::Kind::kEnd) {
@@ -179,7 +179,7 @@ absl::StatusOr<RuleFileSyntax> Parser::File() {
   return file;
 }
 
-absl::StatusOr<RuleSyntax> Parser::Body() {
+absl::StatusOr<RuleSyntax> RuleParser::Body() {
   RuleSyntax rule{.at = Peek().at};
   signs_ = 0;
   ASSIGN_OR_RETURN(rule.source, Side());
@@ -199,7 +199,7 @@ absl::StatusOr<RuleSyntax> Parser::Body() {
   return rule;
 }
 
-absl::StatusOr<SideSyntax> Parser::Side() {
+absl::StatusOr<SideSyntax> RuleParser::Side() {
   SideSyntax side;
   while (true) {
     if (Peek().Is("let")) {
@@ -217,7 +217,7 @@ absl::StatusOr<SideSyntax> Parser::Side() {
   return side;
 }
 
-absl::Status Parser::Lets(SideSyntax& side) {
+absl::Status RuleParser::Lets(SideSyntax& side) {
   Next();
   do {
     BinderSyntax b{.at = Peek().at};
@@ -229,7 +229,7 @@ absl::Status Parser::Lets(SideSyntax& side) {
   return Expect("in");
 }
 
-absl::Status Parser::Choose(SideSyntax& side) {
+absl::Status RuleParser::Choose(SideSyntax& side) {
   BinderSyntax b{.choose = true, .at = Next().at};
   ASSIGN_OR_RETURN(b.name, Name("a variable"));
   RETURN_IF_ERROR(Expect("in"));
@@ -241,7 +241,7 @@ absl::Status Parser::Choose(SideSyntax& side) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<ExprSyntax> Parser::Expr() {
+absl::StatusOr<ExprSyntax> RuleParser::Expr() {
   RETURN_IF_ERROR(Enter());
   Nest nest{depth_};
   ExprSyntax e{.at = Peek().at};
@@ -278,7 +278,7 @@ absl::StatusOr<ExprSyntax> Parser::Expr() {
   return e;
 }
 
-absl::Status Parser::OutputNumber(ExprSyntax& e) {
+absl::Status RuleParser::OutputNumber(ExprSyntax& e) {
   if (!Take(".")) return absl::OkStatus();
   const Token& t = Peek();
   if (t.kind != Token::Kind::kInteger || t.integer > 1000) {
@@ -288,7 +288,7 @@ absl::Status Parser::OutputNumber(ExprSyntax& e) {
   return absl::OkStatus();
 }
 
-absl::Status Parser::Arguments(ExprSyntax& call) {
+absl::Status RuleParser::Arguments(ExprSyntax& call) {
   RETURN_IF_ERROR(Expect("("));
   if (Take(")")) return absl::OkStatus();
   do {
@@ -312,7 +312,7 @@ absl::Status Parser::Arguments(ExprSyntax& call) {
   return Expected("',' or ')'");
 }
 
-absl::StatusOr<ValueSyntax> Parser::Value() {
+absl::StatusOr<ValueSyntax> RuleParser::Value() {
   ASSIGN_OR_RETURN(V left, Term());
   while (Peek().Is("+") || Peek().Is("-")) {
     RETURN_IF_ERROR(CountSign());
@@ -324,7 +324,7 @@ absl::StatusOr<ValueSyntax> Parser::Value() {
   return left;
 }
 
-absl::StatusOr<ValueSyntax> Parser::Term() {
+absl::StatusOr<ValueSyntax> RuleParser::Term() {
   ASSIGN_OR_RETURN(V left, Factor());
   while (Peek().Is("*") || Peek().Is("/")) {
     RETURN_IF_ERROR(CountSign());
@@ -336,7 +336,7 @@ absl::StatusOr<ValueSyntax> Parser::Term() {
   return left;
 }
 
-absl::StatusOr<ValueSyntax> Parser::Factor() {
+absl::StatusOr<ValueSyntax> RuleParser::Factor() {
   RETURN_IF_ERROR(Enter());
   Nest nest{depth_};
   const Position at = Peek().at;
@@ -368,7 +368,7 @@ absl::StatusOr<ValueSyntax> Parser::Factor() {
   return V{.kind = V::Kind::kName, .name = std::move(name), .at = at};
 }
 
-absl::StatusOr<ValueSyntax> Parser::List() {
+absl::StatusOr<ValueSyntax> RuleParser::List() {
   V list{.kind = V::Kind::kList, .at = Peek().at};
   RETURN_IF_ERROR(Expect("["));
   while (!Peek().Is("]")) {
@@ -382,7 +382,7 @@ absl::StatusOr<ValueSyntax> Parser::List() {
   return list;
 }
 
-absl::StatusOr<ValueSyntax> Parser::Function() {
+absl::StatusOr<ValueSyntax> RuleParser::Function() {
   V v{.kind = *FunctionKind(Peek()), .at = Peek().at};
   Next();
   RETURN_IF_ERROR(Expect("("));
@@ -401,7 +401,7 @@ absl::StatusOr<ValueSyntax> Parser::Function() {
   return v;
 }
 
-absl::StatusOr<ConditionSyntax> Parser::Condition() {
+absl::StatusOr<ConditionSyntax> RuleParser::Condition() {
   using C = ConditionSyntax;
   static constexpr std::pair<absl::string_view, C::Kind> kPredicates[] = {
       {"const", C::Kind::kConst},
@@ -435,12 +435,12 @@ absl::StatusOr<ConditionSyntax> Parser::Condition() {
 
 absl::StatusOr<RuleFileSyntax> ParseRuleFile(absl::string_view text) {
   ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(text));
-  return Parser(std::move(tokens)).File();
+  return RuleParser(std::move(tokens)).File();
 }
 
 absl::StatusOr<RuleSyntax> ParseRuleBody(absl::string_view text) {
   ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(text));
-  Parser parser(std::move(tokens));
+  RuleParser parser(std::move(tokens));
   ASSIGN_OR_RETURN(RuleSyntax rule, parser.Body());
   RETURN_IF_ERROR(parser.End());
   return rule;

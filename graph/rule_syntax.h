@@ -119,7 +119,7 @@ struct ConditionSyntax {
 
 struct RuleSyntax {
   std::vector<std::string> comments = {};  // as in Token
-  std::string name = {};  // "" for a rule that has none
+  std::string name = {};                   // "" for a rule that has none
   SideSyntax source = {}, target = {};
   bool both_ways = false;
   std::vector<ConditionSyntax> where = {};

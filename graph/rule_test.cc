@@ -222,6 +222,26 @@ TEST(RuleTest, SidesMustType) {
             "both sides)");
 }
 
+TEST(RuleTest, CheckingIsBounded) {
+  auto syntax = ParseRuleBody(
+      "transpose(transpose(transpose(x, perm=p), perm=q), perm=r) => "
+      "transpose(x, perm=[9])");
+  ASSERT_TRUE(syntax.ok());
+  auto rule = Rule::Create(*syntax, false, Ops(), {.steps = 1000});
+  EXPECT_TRUE(absl::IsResourceExhausted(rule.status())) << rule.status();
+  // What was found before the end is kept, lower ranks first.
+  syntax = ParseRuleBody(
+      "transpose(transpose(x, perm=p), perm=q) => "
+      "transpose(transpose(x, perm=p), perm=q)");
+  ASSERT_TRUE(syntax.ok());
+  rule = Rule::Create(*syntax, false, Ops(), {.steps = 300});
+  ASSERT_TRUE(rule.ok()) << rule.status();
+  EXPECT_TRUE(rule->Covers({2}, {Attr(std::vector<int64_t>{1, 0}),
+                                 Attr(std::vector<int64_t>{0, 1})}));
+  EXPECT_FALSE(rule->Covers({5}, {Attr(std::vector<int64_t>{4, 3, 2, 1, 0}),
+                                  Attr(std::vector<int64_t>{4, 3, 2, 1, 0})}));
+}
+
 TEST(RuleTest, FilesNameTheRuleOfAnError) {
   auto set = ReadRules(
       "rule good: relu(relu(x)) => relu(x)\n\n"

@@ -17,9 +17,8 @@ namespace isomer::ir {
 namespace {
 
 constexpr int kMaxRank = 5;
-constexpr int kMaxList = 6;      // pads of three dimensions
-constexpr int kMaxSteps = 6000;  // of all searches for one rule
-constexpr int kMaxRounds = 20;   // of solving equations
+constexpr int kMaxList = 6;     // pads of three dimensions
+constexpr int kMaxRounds = 20;  // of solving equations
 
 // Which integer variables take sample values instead of being symbols.
 enum class Sampled { kNone, kSingle, kAll };
@@ -30,11 +29,11 @@ using Solution = std::pair<std::string, DimExpr>;
 class CaseFinder {
  public:
   CaseFinder(const BoundRule& rule, std::vector<DType> dtypes, Sampled sampled,
-             int& steps)
+             int& steps_left)
       : rule_(rule),
         dtypes_(std::move(dtypes)),
         sampled_(sampled),
-        steps_(steps),
+        steps_(steps_left),
         tensors_(rule.tensors.size()),
         attrs_(rule.attrs.size()) {}
 
@@ -73,7 +72,7 @@ class CaseFinder {
   const BoundRule& rule_;
   std::vector<DType> dtypes_;
   Sampled sampled_;
-  int& steps_;
+  int& steps_;  // how many are left
   Tensors tensors_;
   AttrValues attrs_;
   std::vector<RuleCase> cases_;
@@ -218,7 +217,8 @@ void CaseFinder::Branch(MissingVariable missing) {
 }
 
 void CaseFinder::Search() {
-  if (++steps_ > kMaxSteps) return;
+  if (steps_ <= 0) return;
+  --steps_;
   SideTyping<DimExpr> source, target;
   absl::Status s =
       TypeSide<DimExpr>(rule_.source, Pointers(tensors_), attrs_, {}, source);
@@ -489,12 +489,15 @@ std::vector<std::vector<DType>> DTypeChoices(int n) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule) {
+absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule,
+                                                const RuleLimits& limits) {
   absl::Status closest;
-  int distance = -1, steps = 0;
+  bool gave_up = false;
+  int distance = -1, steps = limits.steps, later_steps = limits.steps;
   for (Sampled sampled : {Sampled::kNone, Sampled::kSingle, Sampled::kAll}) {
     if (sampled != Sampled::kNone && rule.attrs.empty()) break;
     for (std::vector<DType>& dtypes : DTypeChoices(rule.tensors.size())) {
+      // The plain search has its own steps; the others share as many.
       CaseFinder finder(rule, std::move(dtypes), sampled, steps);
       finder.Search();
       if (auto cases = finder.TakeCases(); !cases.empty()) return cases;
@@ -502,7 +505,13 @@ absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule) {
         distance = finder.distance();
         closest = finder.closest();
       }
+      gave_up = gave_up || steps <= 0;
+      steps = std::exchange(later_steps, 0) + std::max(steps, 0);
     }
+  }
+  if (gave_up) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        closest.message(), " (gave up after ", limits.steps, " steps)"));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       closest.message(), " (no ranks up to ", kMaxRank, " type both sides)"));

@@ -118,6 +118,10 @@ class Printer {
   std::string out_;
 };
 
+// More elements than anyone writes down; a short text must not ask for more
+// memory than there is.
+constexpr int64_t kMaxConstant = 1 << 24;
+
 class Parser {
  public:
   explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
@@ -235,6 +239,10 @@ class Parser {
     RETURN_IF_ERROR(Expect(":"));
     ASSIGN_OR_RETURN(std::optional<TensorType> type, Type());
     if (!type) return ErrorAt(at, "a constant has a type");
+    if (NumElements(*type) > kMaxConstant) {
+      return ErrorAt(at, absl::StrCat("a constant in text has at most ",
+                                      kMaxConstant, " elements"));
+    }
     RETURN_IF_ERROR(Expect("="));
     const Position value_at = Peek().at;
     const char* begin = Peek().text.data();

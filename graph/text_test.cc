@@ -58,6 +58,7 @@ TEST(Text, ErrorsPointAtThePlace) {
       {"input x: f32[2]\ny = concat(x, axis=[1 two])", "2:23: a list holds"},
       {"const w: f32[2] = [1 2 3]", "1:19: the value has shape [3]"},
       {"const w: f32[2] = [1 [2]]", "1:19: "},
+      {"const w: f32[99999999] = 1", "1:1: a constant in text has at most"},
       {"const w: ? = 1", "1:1: a constant has a type"},
       {"output y = x", "1:12: 'x' is not defined"},
       {"y = \"unended", "1:5: the string does not end"},

@@ -69,10 +69,16 @@ class Exporter {
       for (const std::string& name : UsesOf(g)) used_.insert(name);
     }
     for (const ValueEntry& v : model_.graph.outputs) used_.insert(v.name);
-    for (const TensorEntry& t : model_.graph.initializers)
-      taken_.insert(t.name);
-    for (const ValueEntry& v : model_.graph.inputs) taken_.insert(v.name);
+    for (const TensorEntry& t : model_.graph.initializers) {
+      leaves_.insert(t.name);
+    }
+    for (const SparseEntry& t : model_.graph.sparse_initializers) {
+      leaves_.insert(t.values.name);
+    }
+    for (const ValueEntry& v : model_.graph.inputs) leaves_.insert(v.name);
+    taken_ = leaves_;
     for (const auto& [name, g] : producer_) taken_.insert(name);
+    for (const ValueEntry& v : model_.graph.outputs) taken_.insert(v.name);
   }
 
   std::vector<std::string> UsesOf(size_t group) const {
@@ -117,9 +123,11 @@ class Exporter {
   // ---- Items and what they depend on
 
   Item ItemOf(const std::string& name) const {
+    if (leaves_.count(name)) return {};
     auto it = producer_.find(name);
-    if (it == producer_.end()) return {};
-    if (kept_[it->second]) return {Item::kGroup, it->second};
+    if (it != producer_.end() && kept_[it->second]) {
+      return {Item::kGroup, it->second};
+    }
     return ItemOf(current_.at(name));
   }
 
@@ -129,9 +137,11 @@ class Exporter {
     auto names = names_of_.find(v);
     if (names != names_of_.end()) {
       for (const std::string& name : names->second) {
+        if (leaves_.count(name)) return {};  // an initializer
         auto it = producer_.find(name);
-        if (it == producer_.end()) return {};  // an initializer
-        if (Makes(it->second, v)) return {Item::kGroup, it->second};
+        if (it != producer_.end() && Makes(it->second, v)) {
+          return {Item::kGroup, it->second};
+        }
       }
     }
     if (n.kind == Node::Kind::kConstant || MayFold(graph_, v)) {
@@ -225,21 +235,24 @@ class Exporter {
 
   // The name under which a value of the model is found in the output.
   std::string NameNow(const std::string& name) {
-    auto it = producer_.find(name);
-    if (it == producer_.end()) {
+    if (leaves_.count(name)) {
       read_.insert(name);
       return name;
     }
-    if (kept_[it->second]) return name;
+    auto it = producer_.find(name);
+    if (it != producer_.end() && kept_[it->second]) return name;
     return NameNow(current_.at(name));
   }
 
   std::string NameNow(Value v) {
     if (auto it = written_.find(v); it != written_.end()) return it->second;
     for (const std::string& name : names_of_[v]) {
+      if (leaves_.count(name)) {
+        read_.insert(name);
+        return name;
+      }
       auto it = producer_.find(name);
-      if (it == producer_.end()) read_.insert(name);
-      if (it == producer_.end() || Makes(it->second, v)) return name;
+      if (it != producer_.end() && Makes(it->second, v)) return name;
     }
     return *graph_.node(v.node).name;  // a graph input
   }
@@ -412,6 +425,7 @@ class Exporter {
   std::map<std::string, Value> current_;
   std::map<Value, std::vector<std::string>> names_of_;
   std::map<std::string, int32_t> producer_;  // name -> group
+  std::set<std::string> leaves_;             // inputs and initializers
   std::set<std::string> used_;               // names that the model uses
   std::vector<bool> kept_;
 
@@ -433,6 +447,56 @@ absl::StatusOr<ExportedModel> ExportModel(const ImportedModel& imported,
                                           const Graph& graph,
                                           const ExportOptions& options) {
   return Exporter(imported, graph, options).Run();
+}
+
+namespace {
+
+ValueEntry EntryOf(const std::string& name, const TensorType& type) {
+  ValueEntry entry;
+  entry.name = name;
+  entry.elem_type = OnnxDType(type.dtype);
+  entry.dims.emplace(type.shape.begin(), type.shape.end());
+  return entry;
+}
+
+// The IR version that came with an operator set, near enough.
+int64_t IrVersionFor(int64_t opset) { return opset < 15 ? 7 : 8; }
+
+}  // namespace
+
+absl::StatusOr<Model> ModelFromGraph(const Graph& graph, int64_t opset,
+                                     const ExportOptions& options) {
+  ASSIGN_OR_RETURN(Model model,
+                   NewModel(IrVersionFor(opset), {{"", opset}}, "isomer"));
+  Graph named = graph;
+  std::vector<std::string> names;
+  for (NodeId id : graph.inputs()) {
+    const TensorType* type = graph.FindType({id, 0});
+    const std::string& name = *graph.node(id).name;
+    if (type == nullptr) return Invalid("input '", name, "' has no known type");
+    model.graph.inputs.push_back(EntryOf(name, *type));
+    named.SetMark({id, 0}, static_cast<int32_t>(names.size()));
+    names.push_back(name);
+  }
+  for (NodeId id : graph.Order()) {
+    if (graph.node(id).kind == Node::Kind::kOpaque) {
+      return Invalid("'", graph.node(id).opaque->key, "' (",
+                     graph.node(id).opaque->op,
+                     ") is opaque and has no form outside its model");
+    }
+  }
+  for (const ir::Output& o : graph.outputs()) {
+    model.graph.outputs.push_back(EntryOf(o.name, graph.type(o.value)));
+    named.SetMark(o.value, static_cast<int32_t>(names.size()));
+    names.push_back(o.name);
+  }
+  const ImportedModel empty{std::make_shared<const Model>(std::move(model)),
+                            named,
+                            {},
+                            std::move(names),
+                            {}};
+  ASSIGN_OR_RETURN(ExportedModel out, ExportModel(empty, named, options));
+  return std::move(out.model);
 }
 
 }  // namespace isomer::onnx

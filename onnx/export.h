@@ -35,6 +35,11 @@ struct ExportedModel {
   std::vector<std::string> fixed_dims;
 };
 
+// A model that consists of `graph` alone, for ONNX's operator set `opset`. An
+// opaque node is an error.
+absl::StatusOr<Model> ModelFromGraph(const ir::Graph& graph, int64_t opset,
+                                     const ExportOptions& options = {});
+
 // Exports `graph`, which is `imported.graph` or came from it by rewrites.
 absl::StatusOr<ExportedModel> ExportModel(const ImportedModel& imported,
                                           const ir::Graph& graph,

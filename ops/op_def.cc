@@ -22,6 +22,8 @@ absl::Status CheckArity(const OpDef& op, size_t given) {
 
 // More elements than any machine holds; products of sizes below it are exact.
 constexpr int64_t kMaxElements = int64_t{1} << 48;
+// More elements than an evaluator should try to allocate.
+constexpr int64_t kMaxEvaluated = int64_t{1} << 32;
 
 absl::Status CheckSize(const OpDef& op, const TensorType& t) {
   int64_t n = 1;
@@ -210,6 +212,11 @@ absl::StatusOr<std::vector<Tensor>> EvalOp(
   }
   std::vector<Tensor> outputs;
   for (TensorType& t : inferred.outputs) {
+    if (NumElements(t) > kMaxEvaluated) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat(op.name, ": output ", TypeText(t),
+                       " is too large to be computed on a CPU"));
+    }
     outputs.push_back(MakeTensor(std::move(t), interp));
   }
   const bool lifted =

@@ -120,7 +120,12 @@ std::vector<OpDef> DefineConv2d() {
                 "conv2d(f64[1,3,4,4], f64[3,1,2,2], group=3, pad=1, stride=2)",
                 "conv2d(f32[1,2,3,4,3], f32[2,2,2,2,2], pad=[0 0 1 1 0 0])",
                 "conv2d(i32[1,1,4], i32[2,1,2], dilation=3)"},
-      .onnx = {.from = {{"Conv", FromConv}}, .to = ToConv},
+      .onnx = {.from = {{"Conv", FromConv}},
+               .to = ToConv,
+               .bias_dim =
+                   [](absl::Span<const TensorType>) {
+                     return std::optional<int64_t>(1);
+                   }},
       .flops =
           [](absl::Span<const TensorType> in, absl::Span<const TensorType> out,
              const Attrs&) {

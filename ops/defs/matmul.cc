@@ -86,6 +86,16 @@ Imported FromMatMul(OnnxImport& c) {
   return One(c.Reshape(out, shape));
 }
 
+// A product of two matrices with a bias along the columns is a Gemm.
+std::optional<int64_t> BiasDim(absl::Span<const TensorType> in) {
+  if (in[0].rank() != 2 || in[1].rank() != 2) return std::nullopt;
+  return 1;
+}
+
+Exported ToMatMul(OnnxExport& c) {
+  return c.Emit(c.size() == 3 ? "Gemm" : "MatMul", c.AllIn());
+}
+
 }  // namespace
 
 std::vector<OpDef> DefineMatmul() {
@@ -100,8 +110,9 @@ std::vector<OpDef> DefineMatmul() {
       .cases = {"matmul(f32[2,3], f32[3,4])", "matmul(f16[2,2,3], f16[3,2])",
                 "matmul(f32[2,3,2], f32[2,2,3])"},
       .onnx = {.from = {{"MatMul", FromMatMul}},
-               .to = EmitAs("MatMul"),
-               .broadcasts = true},
+               .to = ToMatMul,
+               .broadcasts = true,
+               .bias_dim = BiasDim},
       .flops =
           [](absl::Span<const TensorType> in, absl::Span<const TensorType> out,
              const Attrs&) {

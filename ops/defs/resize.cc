@@ -304,6 +304,15 @@ Imported FromUpsample(OnnxImport& c) {
   return One(AddResize(c, t, "asymmetric", "floor"));
 }
 
+// True if the scales, where given, make whole sizes.
+bool WholeSizes(const std::vector<int64_t>& shape, const Target& t) {
+  for (size_t d = 0; d < t.scales.size(); ++d) {
+    const Fraction scale = ScaleFraction(t.scales[d]);
+    if (shape[d] * scale.num % scale.den != 0) return false;
+  }
+  return true;
+}
+
 Imported FromResize(OnnxImport& c) {
   if (c.opset() < 11) return FromUpsample(c);
   ASSIGN_OR_RETURN(Value x, c.In(0));
@@ -317,6 +326,11 @@ Imported FromResize(OnnxImport& c) {
   if (coordinates != "half_pixel" && coordinates != "pytorch_half_pixel" &&
       coordinates != "asymmetric" && coordinates != "align_corners") {
     return Unsupported("Resize: coordinate_transformation_mode ", coordinates);
+  }
+  // Given a scale, ONNX divides by the size before rounding down, engines by
+  // the size itself.
+  if (coordinates == "align_corners" && !WholeSizes(c.type(x).shape, t)) {
+    return Unsupported("Resize: align_corners with sizes that are rounded");
   }
   if (c.node().Int("antialias") != 0 || c.node().Int("exclude_outside") != 0) {
     return Unsupported("Resize: antialias or exclude_outside");

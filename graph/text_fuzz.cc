@@ -1,0 +1,21 @@
+// Any text is either refused with an error or parses to a graph that prints
+// and parses back to an equal one.
+#include <cstddef>
+#include <cstdint>
+
+#include "graph/text.h"
+#include "ops/status.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using isomer::ir::Graph;
+  using isomer::ir::ParseGraph;
+  // Large constants would only test the allocator.
+  if (size > 4096) return 0;
+  absl::StatusOr<Graph> g =
+      ParseGraph(absl::string_view(reinterpret_cast<const char*>(data), size));
+  if (!g.ok()) return 0;
+  absl::StatusOr<Graph> again = ParseGraph(isomer::ir::PrintGraph(*g));
+  isomer::Check(again.ok(), "a printed graph does not parse");
+  isomer::Check(again->size() == g->size(), "a printed graph differs");
+  return 0;
+}
