@@ -7,10 +7,20 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # What Isomer does with the bundled model.
 main_job() {
-  echo "What is in $MODEL:"
+  echo "1. What is in $MODEL:"
   bin/isomer show "$MODEL"
-  echo "Into Isomer and out again:"
-  bin/isomer convert "$MODEL" build/converted.onnx
+  echo
+  echo "2. With random weights, into Isomer and out again, byte for byte:"
+  bin/isomer randomize "$MODEL" build/model.onnx
+  bin/isomer convert build/model.onnx build/converted.onnx
+  cmp build/model.onnx build/converted.onnx
+  echo
+  echo "3. Products that share a factor, merged by a rule:"
+  bin/isomer apply --rules rules/hand_written.rules --rule merge_matmuls \
+    build/model.onnx build/merged.onnx
+  echo
+  echo "4. The two models on the same random inputs:"
+  bin/isomer diff build/model.onnx build/merged.onnx
 }
 
 setup_system $BUILD_PACKAGES

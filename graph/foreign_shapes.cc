@@ -98,6 +98,11 @@ class Finder {
   absl::StatusOr<std::vector<ForeignShape>> SplitShapes(const WireOp& op,
                                                         const ForeignOp& info,
                                                         bool target);
+  ForeignShape ProductShape(const WireOp& op, const ForeignOp& info,
+                            bool target);
+  absl::StatusOr<ForeignShape> MovedShape(const WireOp& op,
+                                          const ForeignOp& info,
+                                          ForeignShape in);
   void Same(const ForeignShape& a, const ForeignShape& b);
   Size Fresh(SizeSymbol::Kind kind);
   void GuessFilters();
@@ -365,6 +370,54 @@ absl::StatusOr<std::vector<ForeignShape>> Finder::SplitShapes(
   return std::vector<ForeignShape>{left, right};
 }
 
+// matmul: [m, k] and [k, n]. LINEAR: [r, b, c] and [s, o, c] give [1, b, o].
+ForeignShape Finder::ProductShape(const WireOp& op, const ForeignOp& info,
+                                  bool target) {
+  ForeignShape out = ShapeOf(op.inputs[0], target);
+  if (out.rank() == 0) return out;
+  const ForeignShape& y = ShapeOf(op.inputs[1], target);
+  const bool linear = info.kind == K::kLinear;
+  const int last = out.rank() - 1;
+  out_.equations.Add(out.sizes[last], y.sizes[linear ? 2 : 0]);
+  out.sizes[last] = y.sizes[1];
+  out.joints[last] = y.joints[1];
+  if (linear) {
+    out.sizes[0] = Size::Number(1);
+    out.joints[0] = nullptr;
+  }
+  return out;
+}
+
+// Operators of one operand that change its dimensions.
+absl::StatusOr<ForeignShape> Finder::MovedShape(const WireOp& op,
+                                                const ForeignOp& info,
+                                                ForeignShape in) {
+  ForeignShape out = in;
+  if (info.kind == K::kTranspose) {
+    ASSIGN_OR_RETURN(int code, ForeignParameter(op, info, WireKey::kPerm, 0,
+                                                kMaxForeignDegree));
+    ASSIGN_OR_RETURN(std::vector<int> perm, DecodePerm(code, in.rank()));
+    for (int d = 0; d < in.rank(); ++d) {
+      out.sizes[d] = in.sizes[perm[d]];
+      out.joints[d] = in.joints[perm[d]];
+    }
+  } else if (info.kind == K::kEnlarge) {
+    for (int j = 0; j < 2; ++j) {
+      const int key = j == 0 ? WireKey::kKernelH : WireKey::kKernelW;
+      ASSIGN_OR_RETURN(int kernel,
+                       ForeignParameter(op, info, key, 1, kMaxForeignKernel));
+      out.sizes[j + 2] = Size::Number(kernel);
+      out.joints[j + 2] = nullptr;
+    }
+  } else {
+    ASSIGN_OR_RETURN(int dim,
+                     ForeignParameter(op, info, WireKey::kParallelDim, 0, 2));
+    out.sizes[dim] = Fresh(SizeSymbol::Kind::kOpaque);
+    out.joints[dim] = nullptr;
+  }
+  return out;
+}
+
 absl::StatusOr<std::vector<ForeignShape>> Finder::SizesOf(const WireOp& op,
                                                           const ForeignOp& info,
                                                           bool target) {
@@ -400,48 +453,14 @@ absl::StatusOr<std::vector<ForeignShape>> Finder::SizesOf(const WireOp& op,
       break;
     }
     case K::kMatmul:
-    case K::kLinear: {
-      if (out.rank() == 0) break;
-      const ForeignShape& y = ShapeOf(op.inputs[1], target);
-      const bool linear = info.kind == K::kLinear;
-      const int last = out.rank() - 1;
-      out_.equations.Add(out.sizes[last], y.sizes[linear ? 2 : 0]);
-      out.sizes[last] = y.sizes[1];
-      out.joints[last] = y.joints[1];
-      if (linear) {
-        out.sizes[0] = Size::Number(1);
-        out.joints[0] = nullptr;
-      }
+    case K::kLinear:
+      out = ProductShape(op, info, target);
       break;
-    }
-    case K::kTranspose: {
-      ASSIGN_OR_RETURN(int code, ForeignParameter(op, info, WireKey::kPerm, 0,
-                                                  kMaxForeignDegree));
-      ASSIGN_OR_RETURN(std::vector<int> perm, DecodePerm(code, out.rank()));
-      const ForeignShape in = out;
-      for (int d = 0; d < out.rank(); ++d) {
-        out.sizes[d] = in.sizes[perm[d]];
-        out.joints[d] = in.joints[perm[d]];
-      }
-      break;
-    }
+    case K::kTranspose:
     case K::kEnlarge:
-      for (int j = 0; j < 2; ++j) {
-        ASSIGN_OR_RETURN(
-            int kernel,
-            ForeignParameter(op, info,
-                             j == 0 ? WireKey::kKernelH : WireKey::kKernelW, 1,
-                             kMaxForeignKernel));
-        out.sizes[j + 2] = Size::Number(kernel);
-        out.joints[j + 2] = nullptr;
-      }
-      break;
     case K::kReplicate:
     case K::kReduce: {
-      ASSIGN_OR_RETURN(int dim,
-                       ForeignParameter(op, info, WireKey::kParallelDim, 0, 2));
-      out.sizes[dim] = Fresh(SizeSymbol::Kind::kOpaque);
-      out.joints[dim] = nullptr;
+      ASSIGN_OR_RETURN(out, MovedShape(op, info, std::move(out)));
       break;
     }
     default:

@@ -27,13 +27,6 @@ int DTypeAttrOf(const OpDef& op) {
   return -1;
 }
 
-namespace {
-
-std::optional<int64_t> Constant(int64_t v) { return v; }
-std::optional<int64_t> Constant(const DimExpr& v) { return v.constant(); }
-
-}  // namespace
-
 template <class D>
 absl::StatusOr<std::vector<D>> ComplementOf(const AttrT<D>& axes, int rank) {
   std::vector<D> list;
@@ -41,7 +34,7 @@ absl::StatusOr<std::vector<D>> ComplementOf(const AttrT<D>& axes, int rank) {
   if (auto* many = std::get_if<std::vector<D>>(&axes)) list = *many;
   std::vector<bool> named(rank, false);
   for (const D& d : list) {
-    const auto axis = Constant(d);
+    const auto axis = KnownSize(d);
     if (!axis || *axis < -rank || *axis >= rank) {
       return Invalid("axes holds ", DimText(d), ", which is not in [-", rank,
                      ", ", rank, ")");

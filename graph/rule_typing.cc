@@ -47,6 +47,7 @@ class CaseFinder {
   using AttrValues = std::vector<std::optional<SymAttr>>;
 
   void Branch(MissingVariable missing);
+  bool Plausible(int variable) const;
   std::vector<SymAttr> Options(const RuleVariable& v) const;
   std::vector<SymAttr> IntOptions(const RuleVariable& v) const;
   std::vector<SymAttr> IntsOptions(const RuleVariable& v) const;
@@ -211,9 +212,45 @@ void CaseFinder::Branch(MissingVariable missing) {
   std::optional<SymAttr>& slot = attrs_[missing.variable];
   for (SymAttr& option : Options(rule_.attrs[missing.variable])) {
     slot = std::move(option);
-    Search();
+    if (Plausible(missing.variable)) Search();
   }
   slot.reset();
+}
+
+// The variables in the attributes of a node.
+std::set<int> VariablesOf(const RuleNode& node) {
+  std::set<int> out;
+  for (const RuleAttr& a : node.attrs) {
+    Visit(a.value, [&](const ValueExpr& e) {
+      if (e.kind == ValueExpr::Kind::kName && e.variable >= 0) {
+        out.insert(e.variable);
+      }
+    });
+  }
+  return out;
+}
+
+// False if the first node of the source that uses the variable cannot be typed
+// with its value even where the node's other open attributes have their
+// defaults. Lengths of lists are thus settled one list at a time instead of in
+// all combinations.
+bool CaseFinder::Plausible(int variable) const {
+  for (size_t k = 0; k < rule_.source.nodes.size(); ++k) {
+    const std::set<int> together = VariablesOf(rule_.source.nodes[k]);
+    if (!together.count(variable)) continue;
+    AttrValues probe = attrs_;
+    for (int v : together) {
+      if (probe[v]) continue;
+      const AttrSpec* spec = rule_.attrs[v].spec;
+      if (spec == nullptr || spec->required) return true;
+      probe[v] = *ToSymbolic(Attrs{{"", spec->default_value}}).Find("");
+    }
+    SideTyping<DimExpr> source;
+    absl::Status s =
+        TypeSide<DimExpr>(rule_.source, Pointers(tensors_), probe, {}, source);
+    return s.ok() || absl::IsUnavailable(s) || !source.nodes[k].types.empty();
+  }
+  return true;
 }
 
 void CaseFinder::Search() {

@@ -30,8 +30,8 @@ absl::StatusOr<int64_t> Arithmetic(Kind kind, int64_t a, int64_t b,
     default:
       if (b == 0) return Invalid("division by zero");
       if (b == -1) {  // the one divisor whose quotient may not fit
+        if (kind == Kind::kMod) return 0;
         overflow = __builtin_sub_overflow(int64_t{0}, a, &out);
-        if (kind == Kind::kMod) out = 0;
         break;
       }
       if (kind == Kind::kDiv && a % b != 0) {
@@ -97,16 +97,13 @@ absl::StatusOr<AttrT<D>> Combine(Kind kind, const AttrT<D>& a,
   return AttrT<D>(std::move(out));
 }
 
-std::optional<int64_t> Constant(int64_t v) { return v; }
-std::optional<int64_t> Constant(const DimExpr& v) { return v.constant(); }
-
 // An integer that must be a plain number: an axis or a bound of a range.
 template <class D>
 absl::StatusOr<int64_t> EvalNumber(const ValueExpr& v,
                                    const ValueContext<D>& context) {
   ASSIGN_OR_RETURN(AttrT<D> value, EvalValue<D>(v, context));
   if (const D* d = std::get_if<D>(&value)) {
-    if (auto c = Constant(*d)) return *c;
+    if (auto c = KnownSize(*d)) return *c;
   }
   return Invalid("expected a number, not ", AttrText<D>(value));
 }
@@ -155,7 +152,7 @@ absl::StatusOr<AttrT<D>> EvalList(const ValueExpr& v,
       reals.push_back(*f);
     } else if (const D* d = std::get_if<D>(&value)) {
       ints.push_back(*d);
-      reals.push_back(static_cast<double>(Constant(*d).value_or(0)));
+      reals.push_back(static_cast<double>(KnownSize(*d).value_or(0)));
     } else {
       return Invalid("a list cannot hold ", AttrText<D>(value));
     }

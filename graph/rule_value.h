@@ -44,6 +44,12 @@ struct ValueExpr {
 // Equality whatever the places.
 bool operator==(const ValueExpr& a, const ValueExpr& b);
 
+// The number that a size is, if it is one.
+inline std::optional<int64_t> KnownSize(int64_t v) { return v; }
+inline std::optional<int64_t> KnownSize(const DimExpr& v) {
+  return v.constant();
+}
+
 // Calls f on `v` and all its parts.
 void Visit(const ValueExpr& v, absl::FunctionRef<void(const ValueExpr&)> f);
 

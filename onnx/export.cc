@@ -11,6 +11,7 @@
 
 #include "onnx/encode.h"
 #include "onnx/export_node.h"
+#include "onnx/export_split.h"
 #include "ops/onnx_mapping.h"
 #include "ops/status.h"
 
@@ -22,8 +23,8 @@ using ir::Graph;
 using ir::Node;
 
 struct Item {
-  enum Kind { kLeaf, kGroup, kNode, kFold } kind = kLeaf;
-  int32_t index = -1;  // group number, or node id
+  enum Kind { kLeaf, kGroup, kNode, kSplit, kFold } kind = kLeaf;
+  int32_t index = -1;  // group number, or node id; kSplit: of the first part
   int32_t output = 0;  // kFold: which output
   friend auto operator<=>(const Item&, const Item&) = default;
 };
@@ -147,7 +148,23 @@ class Exporter {
     if (n.kind == Node::Kind::kConstant || MayFold(graph_, v)) {
       return {Item::kFold, v.node.value, v.output};
     }
+    if (std::optional<SplitForm> split = FindSplit(graph_, v.node);
+        split && std::none_of(split->parts.begin(), split->parts.end(),
+                              [&](NodeId part) { return IsKept(part); })) {
+      return {Item::kSplit, split->parts[0].value};
+    }
     return {Item::kNode, v.node.value};
+  }
+
+  // True if a kept group makes the node's first output.
+  bool IsKept(NodeId id) const {
+    auto names = names_of_.find(Value{id, 0});
+    if (names == names_of_.end()) return false;
+    for (const std::string& name : names->second) {
+      auto it = producer_.find(name);
+      if (it != producer_.end() && Makes(it->second, {id, 0})) return true;
+    }
+    return false;
   }
 
   std::vector<Item> Dependencies(const Item& item) const {
@@ -157,9 +174,11 @@ class Exporter {
         out.push_back(ItemOf(name));
       }
     } else if (item.kind == Item::kNode) {
-      for (Value v : NodeForm(graph_, {item.index}).operands) {
-        out.push_back(ItemOf(v));
+      for (const auto& o : NodeForm(graph_, {item.index}).operands) {
+        if (!o.literal) out.push_back(ItemOf(o.value));
       }
+    } else if (item.kind == Item::kSplit) {
+      out.push_back(ItemOf(graph_.node({item.index}).inputs[0]));
     }
     return out;
   }
@@ -227,6 +246,8 @@ class Exporter {
         return WriteGroup(item.index);
       case Item::kNode:
         return WriteNode({item.index});
+      case Item::kSplit:
+        return WriteSplit(*FindSplit(graph_, {item.index}));
       case Item::kFold:
         return WriteFold({{item.index}, item.output});
     }
@@ -321,6 +342,29 @@ class Exporter {
       AddInitializer(name, tensor);
       shape_constants_ |= tensor.type.dtype == DType::kI64;
     }
+    return absl::OkStatus();
+  }
+
+  absl::Status WriteSplit(const SplitForm& split) {
+    OnnxNode node;
+    node.op_type = "Split";
+    node.inputs = {NameNow(split.source)};
+    node.attrs = {{"axis", split.axis}};
+    if (model_.OpsetVersion("") < 13) {
+      node.attrs.push_back({"split", split.sizes});
+    } else {
+      node.inputs.push_back(FreshName());
+      AddInitializer(
+          node.inputs[1],
+          FromInts({DType::kI64, {static_cast<int64_t>(split.sizes.size())}},
+                   split.sizes));
+    }
+    shape_constants_ = true;
+    for (NodeId part : split.parts) {
+      node.outputs.push_back(written_[{part, 0}] = NewName({part, 0}));
+    }
+    nodes_.push_back(NewNode(std::move(node)));
+    ++result_.made;
     return absl::OkStatus();
   }
 

@@ -54,6 +54,19 @@ std::optional<Value> BiasFor(const Graph& graph, const Node& add, int core) {
   return broadcast.inputs[0];
 }
 
+NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
+  const TensorType& type = graph.type(v);
+  if (!n.op->onnx.broadcasts) return {v, type};
+  const Node& made = graph.node(v.node);
+  if (made.Is("fill")) {
+    return {v, {type.dtype, {}}, made.attrs->Float("value")};
+  }
+  if (MayFold(graph, v)) return {v, type};
+  std::optional<Unbroadcast> skip = SkipBroadcast(graph, v);
+  if (!skip) return {v, type};
+  return {skip->source, {type.dtype, std::move(skip->shape)}};
+}
+
 }  // namespace
 
 bool MayFold(const Graph& graph, Value v) {
@@ -75,18 +88,14 @@ NodeForm::NodeForm(const Graph& graph, NodeId node) : id(node), core(node) {
     }
     n = &graph.node(core);
   }
-  for (Value v : n->inputs) {
-    std::optional<Unbroadcast> skip;
-    if (n->op->onnx.broadcasts && !MayFold(graph, v)) {
-      skip = SkipBroadcast(graph, v);
-    }
-    operands.push_back(skip ? skip->source : v);
-    shapes.push_back(skip ? skip->shape : graph.type(v).shape);
+  for (Value v : n->inputs) operands.push_back(OperandFor(graph, *n, v));
+  const auto is_literal = [](const Operand& o) {
+    return o.literal.has_value();
+  };
+  if (std::all_of(operands.begin(), operands.end(), is_literal)) {
+    for (Operand& o : operands) o = {o.value, graph.type(o.value)};
   }
-  if (bias) {
-    operands.push_back(*bias);
-    shapes.push_back(graph.type(*bias).shape);
-  }
+  if (bias) operands.push_back({*bias, graph.type(*bias)});
 }
 
 NodeWriter::NodeWriter(const Graph& graph, const NodeForm& form, int64_t opset,
@@ -96,11 +105,7 @@ NodeWriter::NodeWriter(const Graph& graph, const NodeForm& form, int64_t opset,
       form_(form),
       opset_(static_cast<int>(opset)),
       name_(std::move(name)),
-      fresh_(std::move(fresh)) {
-  for (size_t i = 0; i < form.operands.size(); ++i) {
-    types_.push_back({graph.type(form.operands[i]).dtype, form.shapes[i]});
-  }
-}
+      fresh_(std::move(fresh)) {}
 
 Exported NodeWriter::Write() {
   const OpDef& op = *graph_.node(form_.core).op;
@@ -117,10 +122,11 @@ const TensorType& NodeWriter::out_type(int i) const {
 }
 
 std::string NodeWriter::In(int i) {
-  const Value v = form_.operands[i];
-  const std::string name = name_(v);
-  if (graph_.type(v).shape == form_.shapes[i]) return name;
-  return Emit("Reshape", {name, Ints(form_.shapes[i])}, {}, 1)[0];
+  const NodeForm::Operand& o = form_.operands[i];
+  if (o.literal) return Scalar(o.type.dtype, *o.literal);
+  const std::string name = name_(o.value);
+  if (graph_.type(o.value).shape == o.type.shape) return name;
+  return Emit("Reshape", {name, Ints(o.type.shape)}, {}, 1)[0];
 }
 
 std::vector<std::string> NodeWriter::Emit(absl::string_view op_type,

@@ -5,6 +5,7 @@
 #define ISOMER_ONNX_EXPORT_NODE_H_
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,11 +29,15 @@ struct NodeForm {
   // The node whose ONNX mapping is used: `id` itself, or the one whose bias
   // addition `id` is.
   NodeId core;
-  // The values that the ONNX form reads, and for each the shape it must be
-  // given (with ones put in) so that ONNX's broadcasting does the rest; empty
-  // where the value is read as it is.
-  std::vector<Value> operands;
-  std::vector<std::vector<int64_t>> shapes;
+  // What the ONNX form reads. A value is given the shape (with ones put in)
+  // from which ONNX's broadcasting does the rest; a filled tensor is read as a
+  // scalar of its value.
+  struct Operand {
+    Value value;
+    TensorType type;
+    std::optional<double> literal = {};
+  };
+  std::vector<Operand> operands;
 };
 
 class NodeWriter : public OnnxExport {
@@ -50,9 +55,11 @@ class NodeWriter : public OnnxExport {
 
   int opset() const override { return opset_; }
   const Attrs& attrs() const override;
-  int size() const override { return static_cast<int>(types_.size()); }
+  int size() const override { return static_cast<int>(form_.operands.size()); }
   std::string In(int i) override;
-  const TensorType& in_type(int i) const override { return types_[i]; }
+  const TensorType& in_type(int i) const override {
+    return form_.operands[i].type;
+  }
   const TensorType& out_type(int i) const override;
   std::vector<std::string> Emit(absl::string_view op_type,
                                 std::vector<std::string> inputs,
@@ -66,7 +73,6 @@ class NodeWriter : public OnnxExport {
   int opset_;
   std::function<std::string(Value)> name_;
   std::function<std::string()> fresh_;
-  std::vector<TensorType> types_;
   std::vector<OnnxNode> nodes_;
   std::vector<std::pair<std::string, Tensor>> constants_;
 };

@@ -23,7 +23,7 @@ using onnx_pb::NodeProto;
 
 const std::vector<std::pair<std::string, int>>& TypeNames() {
   static const auto& names = *new std::vector<std::pair<std::string, int>>{
-      {"FLOAT", 1}, {"INT64", 7}, {"STRING", 8}, {"FLOAT16", 10}};
+      {"FLOAT", 1}, {"INT64", 7}, {"STRING", 8}, {"BOOL", 9}, {"FLOAT16", 10}};
   return names;
 }
 

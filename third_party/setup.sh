@@ -18,7 +18,7 @@ TEST_PACKAGES="clang cmake libbenchmark-dev libclang-rt-dev libgmock-dev
 export DISK_CACHE=${ISOMER_DISK_CACHE:-$PWD/build/bazel_cache}
 
 # The bundled model that the scripts show Isomer on.
-export MODEL=models/resnet50_fp32_b1_script.onnx
+export MODEL=models/nasrnn_fp32_b1_script.onnx
 
 # die MESSAGE: one line about what is wrong, then the end.
 die() {

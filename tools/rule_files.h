@@ -25,6 +25,12 @@ struct RuleFile {
 // Reads a file of rules; the form is recognised by its content.
 absl::StatusOr<RuleFile> ReadRuleFile(const std::string& path);
 
+// Writes the rules in the form that the name asks for: .taso.pb is TASO's, .pb
+// our binary one, anything else text. Returns how many were written; those that
+// the form cannot say are named in `not_expressible`.
+absl::StatusOr<int> WriteRuleFile(const RuleFile& file, const std::string& path,
+                                  std::vector<std::string>* not_expressible);
+
 }  // namespace isomer::cli
 
 #endif  // ISOMER_TOOLS_RULE_FILES_H_

@@ -1,10 +1,7 @@
 // isomer rules: files of rules, shown, checked and converted.
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "graph/rule.h"
-#include "graph/rule_pb.h"
 #include "ops/status.h"
-#include "tools/files.h"
 #include "tools/json.h"
 #include "tools/rule_files.h"
 #include "tools/verb.h"
@@ -73,12 +70,14 @@ absl::StatusOr<int> CheckRules(const Args& args, const RuleFile& file) {
 }
 
 absl::StatusOr<int> ConvertRules(const RuleFile& file, const std::string& out) {
-  const bool binary = absl::EndsWith(out, ".pb");
-  RETURN_IF_ERROR(WriteFile(out, binary ? ir::SerializeRules(file.rules)
-                                        : ir::PrintRuleFile(file.rules)));
-  absl::PrintF("%s: %d rules as %s, %d not expressible\n", out,
-               file.rules.items.size(), binary ? "binary" : "text",
-               file.rejected.size());
+  std::vector<std::string> lost;
+  ASSIGN_OR_RETURN(int written, WriteRuleFile(file, out, &lost));
+  for (const RejectedRule& r : file.rejected) {
+    lost.push_back(absl::StrCat(r.name, ": ", r.reason));
+  }
+  for (const std::string& line : lost) absl::PrintF("left out: %s\n", line);
+  absl::PrintF("%s: %d rules written, %d left out\n", out, written,
+               lost.size());
   return 0;
 }
 
@@ -105,8 +104,9 @@ Verb RulesVerb() {
           "show, check or convert a file of rules",
           "  isomer rules show F          print the rules in canonical form\n"
           "  isomer rules check F         bind and type-check every rule\n"
-          "  isomer rules convert F OUT   OUT ends in .rules (text) or .pb "
-          "(binary)",
+          "  isomer rules convert F OUT   OUT ends in .rules (text), .pb "
+          "(binary)\n                               or .taso.pb (TASO's "
+          "format)\n\nF is any of these, or a substitution file of Unity.",
           {"show|check|convert", "FILE..."},
           {{"json", "", "print the result as JSON"}},
           Rules};
