@@ -414,12 +414,22 @@ class Exporter {
     out = model_;
     out.graph.nodes = std::move(nodes_);
     // An initializer goes when all that used it went; new ones come last.
+    // Before IR version 4 each was listed as an input too, which goes with it;
+    // later such an input has the initializer as its default and keeps it.
+    const bool listed = model_.ir_version < 4;
+    std::set<std::string> inputs, gone;
+    for (const ValueEntry& v : model_.graph.inputs) inputs.insert(v.name);
     std::vector<TensorEntry> initializers;
     for (const TensorEntry& t : model_.graph.initializers) {
-      if (read_.count(t.name) || !used_.count(t.name)) {
+      if (read_.count(t.name) || !used_.count(t.name) ||
+          (!listed && inputs.count(t.name))) {
         initializers.push_back(t);
+      } else {
+        gone.insert(t.name);
       }
     }
+    std::erase_if(out.graph.inputs,
+                  [&](const ValueEntry& v) { return gone.count(v.name) > 0; });
     out.graph.initializers = std::move(initializers);
     for (TensorEntry& t : initializers_) {
       onnx::AddInitializer(std::move(t), &out);

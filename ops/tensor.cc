@@ -34,10 +34,16 @@ auto WithElement(DType dtype, Interp interp, F f) {
   return f(static_cast<double*>(nullptr));
 }
 
+// Truncates; what does not fit 64 bits is 0.
+int64_t ToInteger(double v) {
+  constexpr double kLimit = 9223372036854775808.0;  // 2^63
+  return v >= -kLimit && v < kLimit ? static_cast<int64_t>(v) : 0;
+}
+
 template <class T>
 T FromReal(double v) {
   if constexpr (std::is_same_v<T, int64_t>) {
-    return static_cast<int64_t>(v);
+    return ToInteger(v);
   } else {
     return FromDouble<T>(v);
   }
@@ -340,7 +346,7 @@ class TensorParser {
       at_ = start;
       return Error("expected a number");
     }
-    if (!absl::SimpleAtoi(word, &i)) i = static_cast<int64_t>(v);
+    if (!absl::SimpleAtoi(word, &i)) i = ToInteger(v);
     values_.push_back(v);
     ints_.push_back(i);
     return absl::OkStatus();

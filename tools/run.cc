@@ -75,6 +75,11 @@ absl::StatusOr<int> Run(const Args& args) {
   } else {
     absl::PrintF("%.3f s\n", seconds);
   }
+  if (args.Has("inputs-out")) {
+    std::vector<std::pair<std::string, Tensor>> list(inputs.begin(),
+                                                     inputs.end());
+    RETURN_IF_ERROR(WriteFile(args.String("inputs-out"), NpzBytes(list)));
+  }
   if (args.Has("out")) {
     RETURN_IF_ERROR(WriteFile(args.String("out"), NpzBytes(named)));
   }
@@ -87,6 +92,7 @@ Verb RunVerb() {
   std::vector<Flag> flags = ShapeFlags();
   flags.push_back({"seed", "N", "which random inputs (default 0)"});
   flags.push_back({"out", "F.npz", "write the outputs to a file numpy reads"});
+  flags.push_back({"inputs-out", "F.npz", "write the inputs likewise"});
   flags.push_back({"reference", "", "use the reference kernels alone"});
   flags.push_back({"threads", "N", "cores to use (default all)"});
   flags.push_back({"json", "", "print the result as JSON"});
