@@ -34,7 +34,7 @@ export EXCLUDED_TAGS FUZZ_SECONDS
 bazel_tests() {
   local name=$1 status=0
   shift
-  timeout --foreground 1500 bazel test --keep_going "$@" //... \
+  timeout --foreground 2400 bazel test --keep_going "$@" //... \
     >build/log/bazel_"$name".log 2>&1 || status=$?
   cat build/log/bazel_"$name".log
   .venv/bin/python tests/bazel_results.py build/log/bazel_"$name".log \
