@@ -69,11 +69,19 @@ absl::StatusOr<int> CheckRules(const Args& args, const RuleFile& file) {
   return bad == 0 ? 0 : 1;
 }
 
-absl::StatusOr<int> ConvertRules(const RuleFile& file, const std::string& out) {
+absl::StatusOr<int> ConvertRules(const Args& args, const RuleFile& file,
+                                 const std::string& out) {
   std::vector<std::string> lost;
   ASSIGN_OR_RETURN(int written, WriteRuleFile(file, out, &lost));
   for (const RejectedRule& r : file.rejected) {
     lost.push_back(absl::StrCat(r.name, ": ", r.reason));
+  }
+  if (args.Has("json")) {
+    Json list = Json::Array(), report = Json::Object();
+    for (const std::string& line : lost) list.Add(line);
+    report.Set("written", written).Set("left_out", std::move(list));
+    absl::PrintF("%s\n", report.ToString());
+    return 0;
   }
   for (const std::string& line : lost) absl::PrintF("left out: %s\n", line);
   absl::PrintF("%s: %d rules written, %d left out\n", out, written,
@@ -94,7 +102,7 @@ absl::StatusOr<int> Rules(const Args& args) {
   ASSIGN_OR_RETURN(RuleFile file, ReadRuleFile(words[1]));
   if (words[0] == "show") return ShowRules(args, file);
   if (words[0] == "check") return CheckRules(args, file);
-  return ConvertRules(file, words[2]);
+  return ConvertRules(args, file, words[2]);
 }
 
 }  // namespace
