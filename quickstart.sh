@@ -7,11 +7,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 # What Isomer does with the bundled model.
 main_job() {
-  echo "1. What is in $MODEL:"
-  bin/isomer show "$MODEL"
-  echo
-  echo "2. With random weights, into Isomer and out again, byte for byte:"
+  echo "1. A bundled model, given random weights, and what is in it:"
   bin/isomer randomize "$MODEL" build/model.onnx
+  bin/isomer show build/model.onnx
+  echo
+  echo "2. Into Isomer and out again, byte for byte:"
   bin/isomer convert build/model.onnx build/converted.onnx
   cmp build/model.onnx build/converted.onnx
   echo
