@@ -110,10 +110,15 @@ class Exporter {
     }
   }
 
-  // True if the group is kept and computes `v` itself: a group that only
-  // hands its input on (a Reshape to the same shape) does not.
+  // The group that still makes what the model calls `name`; -1 if none does.
+  int32_t KeptGroup(const std::string& name) const {
+    auto it = producer_.find(name);
+    return it != producer_.end() && kept_[it->second] ? it->second : -1;
+  }
+
+  // True if the group computes `v` itself: one that only hands its input on (a
+  // Reshape to the same shape) does not.
   bool Makes(int32_t g, Value v) const {
-    if (!kept_[g]) return false;
     const std::vector<NodeId>& own = in_.groups[g].nodes;
     if (own.empty()) {
       return graph_.node(v.node).kind == Node::Kind::kConstant;
@@ -121,50 +126,42 @@ class Exporter {
     return std::binary_search(own.begin(), own.end(), v.node);
   }
 
+  // A name of the model that gives `v` with nothing written anew: that of a
+  // leaf or of a kept group that makes it. Null if there is none.
+  const std::string* StandingName(Value v) const {
+    auto names = names_of_.find(v);
+    if (names == names_of_.end()) return nullptr;
+    for (const std::string& name : names->second) {
+      if (leaves_.count(name)) return &name;
+      const int32_t g = KeptGroup(name);
+      if (g >= 0 && Makes(g, v)) return &name;
+    }
+    return nullptr;
+  }
+
   // ---- Items and what they depend on
 
   Item ItemOf(const std::string& name) const {
     if (leaves_.count(name)) return {};
-    auto it = producer_.find(name);
-    if (it != producer_.end() && kept_[it->second]) {
-      return {Item::kGroup, it->second};
-    }
-    return ItemOf(current_.at(name));
+    const int32_t g = KeptGroup(name);
+    return g >= 0 ? Item{Item::kGroup, g} : ItemOf(current_.at(name));
   }
 
   Item ItemOf(Value v) const {
     const Node& n = graph_.node(v.node);
     if (n.kind == Node::Kind::kInput) return {};
-    auto names = names_of_.find(v);
-    if (names != names_of_.end()) {
-      for (const std::string& name : names->second) {
-        if (leaves_.count(name)) return {};  // an initializer
-        auto it = producer_.find(name);
-        if (it != producer_.end() && Makes(it->second, v)) {
-          return {Item::kGroup, it->second};
-        }
-      }
-    }
+    if (const std::string* name = StandingName(v)) return ItemOf(*name);
     if (n.kind == Node::Kind::kConstant || MayFold(graph_, v)) {
       return {Item::kFold, v.node.value, v.output};
     }
     if (std::optional<SplitForm> split = FindSplit(graph_, v.node);
         split && std::none_of(split->parts.begin(), split->parts.end(),
-                              [&](NodeId part) { return IsKept(part); })) {
+                              [&](NodeId part) {
+                                return StandingName({part, 0});
+                              })) {
       return {Item::kSplit, split->parts[0].value};
     }
     return {Item::kNode, v.node.value};
-  }
-
-  // True if a kept group makes the node's first output.
-  bool IsKept(NodeId id) const {
-    auto names = names_of_.find(Value{id, 0});
-    if (names == names_of_.end()) return false;
-    for (const std::string& name : names->second) {
-      auto it = producer_.find(name);
-      if (it != producer_.end() && Makes(it->second, {id, 0})) return true;
-    }
-    return false;
   }
 
   std::vector<Item> Dependencies(const Item& item) const {
@@ -260,21 +257,12 @@ class Exporter {
       read_.insert(name);
       return name;
     }
-    auto it = producer_.find(name);
-    if (it != producer_.end() && kept_[it->second]) return name;
-    return NameNow(current_.at(name));
+    return KeptGroup(name) >= 0 ? name : NameNow(current_.at(name));
   }
 
   std::string NameNow(Value v) {
     if (auto it = written_.find(v); it != written_.end()) return it->second;
-    for (const std::string& name : names_of_[v]) {
-      if (leaves_.count(name)) {
-        read_.insert(name);
-        return name;
-      }
-      auto it = producer_.find(name);
-      if (it != producer_.end() && Makes(it->second, v)) return name;
-    }
+    if (const std::string* name = StandingName(v)) return NameNow(*name);
     return *graph_.node(v.node).name;  // a graph input
   }
 
