@@ -3,39 +3,25 @@
 
 #include "gtest/gtest.h"
 #include "ops/example.h"
+#include "ops/op_samples.h"
 #include "ops/registry.h"
 #include "runtime/compare.h"
 
 namespace isomer::runtime {
 namespace {
 
-// Deterministic values in [-1, 1); small non-negative integers.
-Tensor Values(const TensorType& type, uint64_t& state) {
-  auto next = [&] {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return state >> 33;
-  };
-  if (!IsFloat(type.dtype)) {
-    std::vector<int64_t> v(NumElements(type));
-    for (int64_t& x : v) x = static_cast<int64_t>(next() % 2);
-    return FromInts(type, v);
-  }
-  std::vector<double> v(NumElements(type));
-  for (double& x : v) x = static_cast<double>(next()) / (1u << 30) - 1;
-  return FromDoubles(type, v);
-}
-
 TEST(Fast, AgreesWithTheReferenceOnEveryCase) {
   const ir::RunNode fast = FastKernels(2);
-  uint64_t state = 1;
+  SampleStream stream(1);
   int compared = 0;
   for (const OpDef* op : Ops().all()) {
     for (const std::string& text : op->cases) {
       absl::StatusOr<TypedCall> call = ParseTypedCall(text);
       ASSERT_TRUE(call.ok()) << call.status();
       std::vector<Tensor> inputs;
-      for (const TensorType& t : call->inputs) {
-        inputs.push_back(Values(t, state));
+      for (const Tensor& t :
+           RandomInputs(*call, SampleValues::kReals, stream)) {
+        inputs.push_back(*Reinterpret(t, Interp::kRun));
       }
       std::vector<const Tensor*> pointers;
       for (const Tensor& t : inputs) pointers.push_back(&t);
