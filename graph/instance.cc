@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "graph/build_side.h"
 #include "ops/status.h"
@@ -44,6 +45,10 @@ class Maker {
     std::vector<TensorType> types;
     for (const SymType& t : case_.tensors) {
       ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
+      // A size that was eliminated may come out as anything.
+      if (absl::c_any_of(shape, [](int64_t d) { return d < 0; })) {
+        return absl::NotFoundError("a size below zero");
+      }
       types.push_back({IsFloat(t.dtype) ? floats_ : t.dtype, std::move(shape)});
     }
     RuleInstance out;

@@ -543,7 +543,9 @@ bool Matcher::InACase() const {
   for (size_t k = 0; k < source_.nodes.size(); ++k) {
     const RuleNode& p = source_.nodes[k];
     if (p.kind != RuleNode::Kind::kVariable) continue;
-    ranks[p.variable] = graph_.type(bound_[k]).rank();
+    const TensorType& type = graph_.type(bound_[k]);
+    if (NumElements(type) == 0) return false;  // cases speak of sizes from 1 on
+    ranks[p.variable] = type.rank();
   }
   return rule_.Covers(ranks, attrs_);
 }

@@ -199,6 +199,14 @@ absl::StatusOr<ValueExpr> Binder::Name(const ValueSyntax& v,
     return ErrorAt(
         v.at, absl::StrCat("'", v.name, "' is a tensor, not an attribute"));
   }
+  // A device axis that only the target speaks of is the one of that name.
+  const bool free_word = place.spec != nullptr &&
+                         place.spec->kind == AttrKind::kString &&
+                         place.spec->choices.empty();
+  if (!declares_ && free_word) {
+    out.word = v.name;
+    return out;
+  }
   if (!declares_) {
     std::string hint;
     if (place.spec != nullptr && !place.spec->choices.empty()) {

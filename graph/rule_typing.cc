@@ -23,6 +23,27 @@ constexpr int kMaxRounds = 20;  // of solving equations
 // Which integer variables take sample values instead of being symbols.
 enum class Sampled { kNone, kSingle, kAll };
 
+// The ranks that conditions of the form rank(x) == 2 give away: no other rank
+// needs to be tried.
+std::vector<std::optional<int64_t>> FixedRanks(const BoundRule& rule) {
+  std::vector<std::optional<int64_t>> out(rule.tensors.size());
+  for (const RuleCondition& c : rule.where) {
+    if (c.kind != RuleCondition::Kind::kEq) continue;
+    for (auto [rank, size] :
+         {std::pair(&c.left, &c.right), std::pair(&c.right, &c.left)}) {
+      if (rank->kind != ValueExpr::Kind::kRank ||
+          size->kind != ValueExpr::Kind::kInteger) {
+        continue;
+      }
+      const RuleNode& n = rule.source.nodes[rank->tensor.node];
+      if (n.kind == RuleNode::Kind::kVariable) {
+        out[n.variable] = size->integer;
+      }
+    }
+  }
+  return out;
+}
+
 // An equation between sizes solved for one symbol.
 using Solution = std::pair<std::string, DimExpr>;
 
@@ -35,7 +56,8 @@ class CaseFinder {
         sampled_(sampled),
         steps_(steps_left),
         tensors_(rule.tensors.size()),
-        attrs_(rule.attrs.size()) {}
+        attrs_(rule.attrs.size()),
+        fixed_ranks_(FixedRanks(rule)) {}
 
   void Search();
   std::vector<RuleCase> TakeCases() { return std::move(cases_); }
@@ -76,6 +98,7 @@ class CaseFinder {
   int& steps_;  // how many are left
   Tensors tensors_;
   AttrValues attrs_;
+  std::vector<std::optional<int64_t>> fixed_ranks_;  // by tensor variable
   std::vector<RuleCase> cases_;
   absl::Status closest_;
   int distance_ = -1;  // how far the closest attempt came
@@ -187,6 +210,8 @@ std::vector<SymAttr> CaseFinder::Options(const RuleVariable& v) const {
     case AttrKind::kString:
       if (v.spec == nullptr) return out;
       for (const std::string& s : v.spec->choices) out.push_back(s);
+      // The name of a device axis may be any; different ones stay different.
+      if (out.empty()) out.push_back(v.name);
       return out;
     case AttrKind::kDType:
       return {DType::kF32, DType::kI64, DType::kBool};
@@ -200,9 +225,10 @@ void CaseFinder::Branch(MissingVariable missing) {
   if (missing.tensor) {
     std::optional<SymType>& slot = tensors_[missing.variable];
     SymType type{dtypes_[missing.variable], {}, {}};
+    const std::optional<int64_t> fixed = fixed_ranks_[missing.variable];
     for (int rank = 0; rank <= kMaxRank; ++rank) {
       slot = type;
-      Search();
+      if (!fixed || rank == *fixed) Search();
       type.shape.push_back(DimExpr::Symbol(
           absl::StrCat(rule_.tensors[missing.variable], ".", rank)));
     }
@@ -401,6 +427,7 @@ std::optional<Solution> CaseFinder::SolveDivision(const Polynomial& p) const {
           continue;
         }
         const DimExpr b(f.atom.args()[1]);
+        if (b.Symbols().contains(name)) continue;
         const DimExpr rest = Mod(n, b);
         if (!(DimExpr(p) == rest) && !(DimExpr(p) == -rest)) continue;
         return Solution(name, b * DimExpr::Symbol(absl::StrCat(name, "'")));

@@ -187,6 +187,39 @@ absl::Status RunLifted(const OpDef& op, absl::Span<const Tensor* const> inputs,
   return absl::OkStatus();
 }
 
+// The type with its device axes as first dimensions, which is how the operators
+// that speak of them see it.
+template <class D>
+TypeT<D> WithDeviceDims(TypeT<D> t) {
+  std::vector<D> shape;
+  for (const auto& a : t.device) shape.push_back(a.size);
+  shape.insert(shape.end(), t.shape.begin(), t.shape.end());
+  t.shape = std::move(shape);
+  return t;
+}
+
+absl::Status RunWithDeviceDims(const OpDef& op,
+                               absl::Span<const Tensor* const> inputs,
+                               const Attrs& attrs, Interp interp,
+                               absl::Span<Tensor> outputs) {
+  std::vector<Tensor> flat;
+  std::vector<const Tensor*> pointers;
+  for (const Tensor* t : inputs) {
+    flat.push_back({WithDeviceDims(t->type), t->data});
+  }
+  for (const Tensor& t : flat) pointers.push_back(&t);
+  std::vector<TensorType> types;
+  for (Tensor& t : outputs) {
+    types.push_back(t.type);
+    t.type = WithDeviceDims(t.type);
+  }
+  RETURN_IF_ERROR(RunPlain(op, pointers, attrs, interp, outputs));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    outputs[k].type = std::move(types[k]);
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Inferred<int64_t>> InferOp(const OpDef& op,
@@ -219,10 +252,12 @@ absl::StatusOr<std::vector<Tensor>> EvalOp(
     }
     outputs.push_back(MakeTensor(std::move(t), interp));
   }
-  const bool lifted =
-      !op.parallel && !inputs.empty() && !inputs[0]->type.device.empty();
-  RETURN_IF_ERROR((lifted ? RunLifted : RunPlain)(
-      op, inputs, inferred.attrs, interp, absl::MakeSpan(outputs)));
+  const bool lifted = !inputs.empty() && !inputs[0]->type.device.empty();
+  const auto run = op.parallel ? RunWithDeviceDims
+                   : lifted    ? RunLifted
+                               : RunPlain;
+  RETURN_IF_ERROR(
+      run(op, inputs, inferred.attrs, interp, absl::MakeSpan(outputs)));
   if (interp == Interp::kRun) {
     for (Tensor& t : outputs) RoundToType(t);
   }
@@ -233,7 +268,14 @@ absl::StatusOr<Elem> IndexOp(const OpDef& op, absl::Span<const SymType> inputs,
                              const Inferred<DimExpr>& inferred,
                              const std::vector<DimExpr>& index) {
   if (!op.element) return Unsupported(op.name, ": has no index semantics");
-  SymbolicContext context(inputs, inferred.outputs[0], inferred.attrs);
+  if (!op.parallel) {
+    SymbolicContext context(inputs, inferred.outputs[0], inferred.attrs);
+    return op.element.index(context, index);
+  }
+  std::vector<SymType> flat;
+  for (const SymType& t : inputs) flat.push_back(WithDeviceDims(t));
+  const SymType out = WithDeviceDims(inferred.outputs[0]);
+  SymbolicContext context(flat, out, inferred.attrs);
   return op.element.index(context, index);
 }
 

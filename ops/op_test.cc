@@ -347,6 +347,21 @@ void OperatorTest::CompareElements(const Elem& e,
   }
 }
 
+// A tensor with its device axes as first dimensions, as the index semantics of
+// parallel operators has it.
+Tensor Flat(Tensor t) {
+  std::vector<int64_t> shape;
+  for (const auto& a : t.type.device) shape.push_back(a.size);
+  shape.insert(shape.end(), t.type.shape.begin(), t.type.shape.end());
+  t.type = {t.type.dtype, std::move(shape)};
+  return t;
+}
+
+std::vector<Tensor> Flat(std::vector<Tensor> list) {
+  for (Tensor& t : list) t = Flat(std::move(t));
+  return list;
+}
+
 void OperatorTest::CheckElements(const TypedCall& call,
                                  const SymbolicCall& form, const Attrs& attrs,
                                  SampleStream& stream) const {
@@ -354,7 +369,8 @@ void OperatorTest::CheckElements(const TypedCall& call,
       InferOp(op(), form.inputs, form.attrs);
   if (!types.ok()) return;  // typed only with more numbers given
   std::vector<DimExpr> index;
-  for (int d = 0; d < types->outputs[0].rank(); ++d) {
+  const SymType& out = types->outputs[0];
+  for (size_t d = 0; d < out.device.size() + out.shape.size(); ++d) {
     index.push_back(DimExpr::Symbol(absl::StrCat("i", d)));
   }
   absl::StatusOr<Elem> e = IndexOp(op(), form.inputs, *types, index);
@@ -366,13 +382,13 @@ void OperatorTest::CheckElements(const TypedCall& call,
   bool floats = IsFloat((*real)[0].type.dtype);
   for (const Tensor& t : inputs) floats |= IsFloat(t.type.dtype);
   if (!floats) {
-    CompareElements<Int>(*e, inputs, (*real)[0], form.values);
+    CompareElements<Int>(*e, Flat(inputs), Flat((*real)[0]), form.values);
     return;
   }
-  CompareElements<double>(*e, inputs, (*real)[0], form.values);
+  CompareElements<double>(*e, Flat(inputs), Flat((*real)[0]), form.values);
   const std::vector<Tensor> fields = As(inputs, Interp::kField);
   if (auto field = Result(fields, attrs, Interp::kField)) {
-    CompareElements<Field>(*e, fields, (*field)[0], form.values);
+    CompareElements<Field>(*e, Flat(fields), Flat((*field)[0]), form.values);
   }
 }
 
@@ -380,7 +396,7 @@ TEST_P(OperatorTest, IndexSemanticsAgreesWithKernel) {
   if (!op().element) GTEST_SKIP() << "no index semantics";
   SampleStream stream = Stream();
   for (const TypedCall& call : Calls().legal) {
-    if (HasDevices(call)) continue;
+    if (HasDevices(call) && !op().parallel) continue;
     SCOPED_TRACE(TypedCallText(call));
     absl::StatusOr<Inferred<int64_t>> types =
         InferOp(op(), call.inputs, call.attrs);

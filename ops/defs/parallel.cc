@@ -7,7 +7,7 @@
 //   reduce(x, axis=m)                      the sum over the devices
 //
 // All other operators are lifted over device axes. These four see the whole
-// tensor, which index semantics has no words for, so they have kernels only.
+// tensor: to their element functions the device axes are its first dimensions.
 #include <algorithm>
 
 #include "ops/op_def.h"
@@ -93,85 +93,55 @@ Types<D> InferReduceDevice(InferContext<D>& c) {
   return std::vector{out};
 }
 
-// A type with a device axis, seen from that axis: its elements are
-// [before, devices, after], where `after` takes in the other device axes that
-// follow by name and the shape.
-struct Blocks {
-  int64_t before = 1, devices = 1, after = 1;
-};
-
-Blocks BlocksOf(const TensorType& t, absl::string_view name) {
-  Blocks b;
-  const int place = FindDevice(t, name);
-  for (int p = 0; p < static_cast<int>(t.device.size()); ++p) {
-    (p < place    ? b.before
-     : p == place ? b.devices
-                  : b.after) *= t.device[p].size;
-  }
-  b.after *= NumElements(t.shape);
-  return b;
+// The index without, and with, the device axis at a place.
+template <class Indices>
+Indices Without(Indices i, int place) {
+  i.erase(i.begin() + place);
+  return i;
+}
+template <class Indices, class Index>
+Indices With(Indices i, int place, const Index& device) {
+  i.insert(i.begin() + place, device);
+  return i;
 }
 
-// Calls move(whole, part) for each pair of places that hold one element: in
-// the tensor whose dimension `dim` is whole, and in the one, of type `cut`,
-// that has it cut over device axis `name`.
-template <class F>
-void ForEachCut(const TensorType& cut, absl::string_view name, int dim,
-                F move) {
-  const Blocks b = BlocksOf(cut, name);
-  // Below the dimension, and from it on.
-  const int64_t inner = Strides(cut.shape)[dim];
-  const int64_t chunk = inner * cut.shape[dim];
-  const int64_t outer = chunk == 0 ? 0 : b.after / chunk;
-  int64_t part = 0;
-  for (int64_t before = 0; before < b.before; ++before) {
-    for (int64_t device = 0; device < b.devices; ++device) {
-      for (int64_t o = 0; o < outer; ++o) {
-        const int64_t whole =
-            ((before * outer + o) * b.devices + device) * chunk;
-        for (int64_t j = 0; j < chunk; ++j) move(whole + j, part++);
-      }
-    }
-  }
+// Where dimension `dim` of a type stands after its device axes.
+template <class C, class Type>
+int DimPlace(const C& c, const Type& t) {
+  return static_cast<int>(t.device.size()) + static_cast<int>(c.Number("dim"));
 }
 
-constexpr auto PartitionKernel = [](auto& c) -> absl::Status {
-  ForEachCut(
-      c.out_type(0), c.attrs.String("axis"),
-      static_cast<int>(c.attrs.Int("dim")),
-      [&](int64_t whole, int64_t part) { c.Set(0, part, c.At(0, whole)); });
-  return absl::OkStatus();
+constexpr auto PartitionElement = [](const auto& c) {
+  const int place = FindDevice(c.out_type(), c.String("axis"));
+  const int whole = DimPlace(c, c.in_type(0)), part = DimPlace(c, c.out_type());
+  return [&c, place, whole, part](const auto& i) {
+    auto at = Without(i, place);
+    at[whole] = i[place] * c.out_dim(part) + i[part];
+    return c.At(0, at);
+  };
 };
 
-constexpr auto CombineKernel = [](auto& c) -> absl::Status {
-  ForEachCut(
-      c.in_type(0), c.attrs.String("axis"),
-      static_cast<int>(c.attrs.Int("dim")),
-      [&](int64_t whole, int64_t part) { c.Set(0, whole, c.At(0, part)); });
-  return absl::OkStatus();
+constexpr auto CombineElement = [](const auto& c) {
+  const int place = FindDevice(c.in_type(0), c.String("axis"));
+  const int part = DimPlace(c, c.in_type(0)), whole = DimPlace(c, c.out_type());
+  return [&c, place, whole, part](const auto& i) {
+    auto at = With(i, place, FloorDiv(i[whole], c.dim(0, part)));
+    at[part] = Mod(i[whole], c.dim(0, part));
+    return c.At(0, at);
+  };
 };
 
-constexpr auto ReplicateKernel = [](auto& c) -> absl::Status {
-  const Blocks b = BlocksOf(c.out_type(0), c.attrs.String("axis"));
-  for (int64_t at = 0; at < b.before * b.devices * b.after; ++at) {
-    const int64_t before = at / (b.devices * b.after);
-    c.Set(0, at, c.At(0, before * b.after + at % b.after));
-  }
-  return absl::OkStatus();
+constexpr auto ReplicateElement = [](const auto& c) {
+  const int place = FindDevice(c.out_type(), c.String("axis"));
+  return [&c, place](const auto& i) { return c.At(0, Without(i, place)); };
 };
 
-constexpr auto ReduceDeviceKernel = [](auto& c) -> absl::Status {
-  using T = typename std::decay_t<decltype(c)>::Scalar;
-  const Blocks b = BlocksOf(c.in_type(0), c.attrs.String("axis"));
-  for (int64_t at = 0; at < b.before * b.after; ++at) {
-    const int64_t before = at / b.after, after = at % b.after;
-    Accumulator<T> sum;
-    for (int64_t d = 0; d < b.devices; ++d) {
-      sum.Add(c.At(0, (before * b.devices + d) * b.after + after));
-    }
-    c.Set(0, at, sum.Result());
-  }
-  return absl::OkStatus();
+constexpr auto ReduceDeviceElement = [](const auto& c) {
+  const int place = FindDevice(c.in_type(0), c.String("axis"));
+  return [&c, place](const auto& i) {
+    return c.Sum({c.dim(0, place)},
+                 [&](const auto& k) { return c.At(0, With(i, place, k[0])); });
+  };
 };
 
 AttrSpec DeviceAxis() {
@@ -186,7 +156,7 @@ OpDef PartitionOp() {
                 IntAttr("degree").Samples({2})},
       .parallel = true,
       .infer = Infer([](auto& c) { return InferPartition(c); }),
-      .eval = Eval(PartitionKernel),
+      .element = Element(PartitionElement),
       .cases = {"partition(f32[4,3], dim=0, axis=m, degree=2)",
                 "partition(i64[2,6]@{n:2}, dim=-1, axis=m, degree=3)"},
       .flops = NoFlops(),
@@ -200,7 +170,7 @@ OpDef CombineOp() {
       .attrs = {AxisAttr("dim").Samples({0, 1}), DeviceAxis()},
       .parallel = true,
       .infer = Infer([](auto& c) { return InferCombine(c); }),
-      .eval = Eval(CombineKernel),
+      .element = Element(CombineElement),
       .cases = {"combine(f32[2,3]@{m:2}, dim=0, axis=m)",
                 "combine(f16[2,3]@{a:2,m:3,z:2}, dim=-1, axis=m)"},
       .flops = NoFlops(),
@@ -214,7 +184,7 @@ OpDef ReplicateOp() {
       .attrs = {DeviceAxis(), IntAttr("degree").Samples({2})},
       .parallel = true,
       .infer = Infer([](auto& c) { return InferReplicate(c); }),
-      .eval = Eval(ReplicateKernel),
+      .element = Element(ReplicateElement),
       .cases = {"replicate(f32[4,3], axis=m, degree=2)",
                 "replicate(i64[2]@{n:2}, axis=m, degree=3)"},
       .flops = NoFlops(),
@@ -228,7 +198,7 @@ OpDef ReduceDeviceOp() {
       .attrs = {DeviceAxis()},
       .parallel = true,
       .infer = Infer([](auto& c) { return InferReduceDevice(c); }),
-      .eval = Eval(ReduceDeviceKernel),
+      .element = Element(ReduceDeviceElement),
       .cases = {"reduce(f32[2,3]@{m:2}, axis=m)",
                 "reduce(i64[2]@{a:2,m:3}, axis=m)"},
       .flops = [](absl::Span<const TensorType> in, auto,
