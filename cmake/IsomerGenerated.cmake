@@ -74,3 +74,37 @@ isomer_registry(ops/defs all_op_defs.cc
                 isomer OpDef Define AllOpDefs ops/op_def.h)
 isomer_registry(onnx/lower all_lowerings.cc
                 isomer::onnx OnnxLowering Lower AllLowerings ops/onnx_mapping.h)
+
+# The targets that the cost model comes with, compiled in.
+file(GLOB target_files CONFIGURE_DEPENDS
+     RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" cost_model/targets/*.target)
+set(targets_source "${ISOMER_GENERATED_DIR}/builtin_targets.cc")
+add_custom_command(
+  OUTPUT "${targets_source}"
+  COMMAND sh cost_model/gen_targets.sh ${target_files} > "${targets_source}"
+  DEPENDS cost_model/gen_targets.sh ${target_files}
+  WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+  VERBATIM)
+list(APPEND ISOMER_GENERATED_SOURCES "${targets_source}")
+
+# The rules that the search comes with, compiled in.
+set(rules_source "${ISOMER_GENERATED_DIR}/hand_written_rules.cc")
+add_custom_command(
+  OUTPUT "${rules_source}"
+  COMMAND sh search/gen_rules.sh rules/hand_written.rules > "${rules_source}"
+  DEPENDS search/gen_rules.sh rules/hand_written.rules
+  WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+  VERBATIM)
+list(APPEND ISOMER_GENERATED_SOURCES "${rules_source}")
+
+# The presets of the generator, compiled in.
+file(GLOB preset_files CONFIGURE_DEPENDS
+     RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" xfer_gen/presets/*.preset)
+set(presets_source "${ISOMER_GENERATED_DIR}/presets.cc")
+add_custom_command(
+  OUTPUT "${presets_source}"
+  COMMAND sh xfer_gen/embed.sh ${preset_files} > "${presets_source}"
+  DEPENDS xfer_gen/embed.sh ${preset_files}
+  WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+  VERBATIM)
+list(APPEND ISOMER_GENERATED_SOURCES "${presets_source}")

@@ -14,8 +14,10 @@ namespace {
 
 absl::Status CheckPositionals(const std::vector<std::string>& given,
                               absl::Span<const std::string> wanted) {
+  const bool optional = !wanted.empty() && absl::StartsWith(wanted.back(), "[");
   const bool open = !wanted.empty() && absl::EndsWith(wanted.back(), "...");
-  if (given.size() == wanted.size() || (open && given.size() > wanted.size())) {
+  if (given.size() == wanted.size() || (open && given.size() > wanted.size()) ||
+      (optional && given.size() + 1 == wanted.size())) {
     return absl::OkStatus();
   }
   if (given.size() < wanted.size()) {

@@ -24,7 +24,8 @@ struct Flag {
 class Args {
  public:
   // Parses what follows the verb. `positionals` are the names of the arguments
-  // that must be given, in order; the last may end in "..." (one or more).
+  // that must be given, in order; the last may end in "..." (one or more) or
+  // stand in brackets (none or one).
   static absl::StatusOr<Args> Parse(absl::Span<const std::string> words,
                                     absl::Span<const Flag> flags,
                                     absl::Span<const std::string> positionals);

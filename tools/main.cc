@@ -11,8 +11,9 @@ namespace isomer::cli {
 namespace {
 
 std::vector<Verb> Verbs() {
-  return {ApplyVerb(), ConvertVerb(), DiffVerb(), RandomizeVerb(),
-          RulesVerb(), RunVerb(),     ShowVerb()};
+  return {AnswerSmtVerb(), ApplyVerb(), CertifyVerb(),  ConvertVerb(),
+          DiffVerb(),      GenVerb(),   OptimizeVerb(), RandomizeVerb(),
+          RulesVerb(),     RunVerb(),   ShowVerb(),     VerifyVerb()};
 }
 
 std::string Usage(const Verb& verb) {
@@ -33,7 +34,10 @@ void PrintHelp(const Verb& verb) {
 void PrintOverview(const std::vector<Verb>& verbs) {
   absl::PrintF(
       "isomer: ONNX models in, provably equal and faster ONNX models out.\n\n");
-  for (const Verb& v : verbs) absl::PrintF("  %-11s %s\n", v.name, v.summary);
+  for (const Verb& v : verbs) {
+    if (v.summary.empty()) continue;
+    absl::PrintF("  %-11s %s\n", v.name, v.summary);
+  }
   absl::PrintF("\n`isomer VERB --help` says more about one of them.\n");
 }
 

@@ -1,9 +1,10 @@
-// isomer rules: files of rules, shown, checked and converted.
+// isomer rules: files of rules, shown, checked, converted and compared.
 #include "absl/strings/str_format.h"
 #include "graph/rule.h"
 #include "ops/status.h"
 #include "tools/json.h"
 #include "tools/rule_files.h"
+#include "tools/rules_covers.h"
 #include "tools/verb.h"
 
 namespace isomer::cli {
@@ -92,8 +93,9 @@ absl::StatusOr<int> ConvertRules(const Args& args, const RuleFile& file,
 absl::StatusOr<int> Rules(const Args& args) {
   const std::vector<std::string>& words = args.positionals();
   const size_t wanted = words[0] == "convert" ? 3 : 2;
-  if (words[0] != "show" && words[0] != "check" && words[0] != "convert") {
-    return Invalid("'", words[0], "' is not show, check or convert");
+  if (words[0] != "show" && words[0] != "check" && words[0] != "convert" &&
+      words[0] != "covers") {
+    return Invalid("'", words[0], "' is not show, check, convert or covers");
   }
   if (words.size() != wanted) {
     return Invalid(words[0], " takes ", wanted - 1, " file names, given ",
@@ -102,22 +104,30 @@ absl::StatusOr<int> Rules(const Args& args) {
   ASSIGN_OR_RETURN(RuleFile file, ReadRuleFile(words[1]));
   if (words[0] == "show") return ShowRules(args, file);
   if (words[0] == "check") return CheckRules(args, file);
+  if (words[0] == "covers") return CoverRules(args, file);
   return ConvertRules(args, file, words[2]);
 }
 
 }  // namespace
 
 Verb RulesVerb() {
-  return {"rules",
-          "show, check or convert a file of rules",
-          "  isomer rules show F          print the rules in canonical form\n"
-          "  isomer rules check F         bind and type-check every rule\n"
-          "  isomer rules convert F OUT   OUT ends in .rules (text), .pb "
-          "(binary)\n                               or .taso.pb (TASO's "
-          "format)\n\nF is any of these, or a substitution file of Unity.",
-          {"show|check|convert", "FILE..."},
-          {{"json", "", "print the result as JSON"}},
-          Rules};
+  return {
+      "rules",
+      "show, check, convert or compare files of rules",
+      "  isomer rules show F          print the rules in canonical form\n"
+      "  isomer rules check F         bind and type-check every rule\n"
+      "  isomer rules convert F OUT   OUT ends in .rules (text), .pb "
+      "(binary)\n                               or .taso.pb (TASO's "
+      "format)\n"
+      "  isomer rules covers F --by OURS   what OURS makes of every rule of "
+      "F: same,\n                               instance, derived (with the "
+      "steps), false (with\n                               a "
+      "counterexample), ill_formed or missing\n\n"
+      "F is any of these, or a substitution file of Unity.",
+      {"show|check|convert|covers", "FILE..."},
+      {{"by", "FILE", "covers: rules of ours; may be repeated"},
+       {"json", "", "print the result as JSON"}},
+      Rules};
 }
 
 }  // namespace isomer::cli

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "ops/status.h"
 
@@ -73,11 +74,14 @@ Progress::~Progress() {
 }
 
 bool Progress::operator()(int64_t done, int64_t total) {
+  return Line(absl::StrFormat("%d of %d", done, total));
+}
+
+bool Progress::Line(const std::string& text) {
   const int64_t now = NowMs();
   if (isatty(2) && now - start_ > 1000 && now - shown_ > 100) {
     shown_ = now;
-    std::fprintf(stderr, "\r\033[K%s: %lld of %lld, %.1f s", what_.c_str(),
-                 static_cast<long long>(done), static_cast<long long>(total),
+    std::fprintf(stderr, "\r\033[K%s: %s, %.1f s", what_.c_str(), text.c_str(),
                  static_cast<double>(now - start_) / 1000);
     std::fflush(stderr);
   }

@@ -15,7 +15,7 @@ namespace isomer::cli {
 
 struct Verb {
   std::string name;
-  std::string summary;                   // one line
+  std::string summary;                   // one line; "" for a hidden verb
   std::string help;                      // what it does, with an example
   std::vector<std::string> positionals;  // "MODEL", "OUT", "FILE..."
   std::vector<Flag> flags;
@@ -23,13 +23,18 @@ struct Verb {
   std::function<absl::StatusOr<int>(const Args&)> run;
 };
 
+Verb AnswerSmtVerb();
 Verb ApplyVerb();
+Verb CertifyVerb();
 Verb ConvertVerb();
 Verb DiffVerb();
+Verb GenVerb();
+Verb OptimizeVerb();
 Verb RandomizeVerb();
 Verb RulesVerb();
 Verb RunVerb();
 Verb ShowVerb();
+Verb VerifyVerb();
 
 // The flags that bind dimensions, shared by all verbs that import a model.
 std::vector<Flag> ShapeFlags();
@@ -42,6 +47,8 @@ class Progress {
   explicit Progress(std::string what);
   ~Progress();
   bool operator()(int64_t done, int64_t total);
+  // The same with a line of the caller's.
+  bool Line(const std::string& text);
 
  private:
   std::string what_;

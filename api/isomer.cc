@@ -1,0 +1,135 @@
+// The facade: reading, writing, and one call into the search.
+#include "api/isomer.h"
+
+#include <utility>
+
+#include "absl/time/clock.h"
+#include "api/graph_access.h"
+#include "api/rule_files.h"
+#include "cost_model/cost.h"
+#include "onnx/writer.h"
+#include "ops/status.h"
+#include "runtime/fast.h"
+#include "search/optimize.h"
+
+namespace isomer {
+
+namespace {
+
+absl::StatusOr<Graph> Import(absl::StatusOr<onnx::Model> model,
+                             const ReadOptions& options) {
+  RETURN_IF_ERROR(model.status());
+  const onnx::ImportOptions how{options.shapes, options.dims};
+  ASSIGN_OR_RETURN(
+      onnx::ImportedModel imported,
+      onnx::ImportModel(std::make_shared<const onnx::Model>(*std::move(model)),
+                        how));
+  auto shared =
+      std::make_shared<const onnx::ImportedModel>(std::move(imported));
+  return GraphAccess::Make({shared, how, shared->graph});
+}
+
+absl::StatusOr<cost::CostModel> CostsOf(const OptimizeOptions& options) {
+  ASSIGN_OR_RETURN(cost::Target target, FindTarget(options.target));
+  cost::Profile profile;
+  if (!options.profile.empty()) {
+    ASSIGN_OR_RETURN(std::string text, ReadText(options.profile));
+    absl::StatusOr<cost::Profile> read = cost::Profile::Parse(text);
+    if (!read.ok()) {
+      return Prefixed(absl::StrCat(options.profile, ": "), read.status());
+    }
+    profile = *std::move(read);
+  }
+  return cost::CostModel::Create(std::move(target), std::move(profile));
+}
+
+Estimate EstimateOf(const cost::Plan& plan, const ir::Graph& graph) {
+  const cost::Cost& c = plan.cost();
+  return {c.time_us(), c.measured_share(), c.kernels,
+          cost::PeakBytes(plan, graph), c.weight_bytes};
+}
+
+search::SearchOptions SearchOptionsOf(const OptimizeOptions& options) {
+  search::SearchOptions out;
+  out.alpha = options.alpha;
+  out.limits = {options.time_limit, options.expansions, options.search_memory};
+  out.threads = options.threads;
+  out.max_peak_bytes = options.memory_limit;
+  if (options.progress) {
+    out.progress = [f = options.progress](const search::Progress& p) {
+      return f({p.expansions, p.before_us, p.best_us});
+    };
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<onnx::ExportedModel> GraphAccess::Export(const Graph& g) {
+  return onnx::ExportModel(Model(g), Ir(g), {.run = runtime::FastKernels()});
+}
+
+absl::StatusOr<Graph> Graph::FromOnnx(const std::string& path,
+                                      const ReadOptions& options) {
+  return Import(onnx::ReadModel(path), options);
+}
+
+absl::StatusOr<Graph> Graph::FromOnnxBytes(std::string bytes,
+                                           const ReadOptions& options) {
+  return Import(onnx::ParseModel(SharedBytes::Own(std::move(bytes)), ""),
+                options);
+}
+
+absl::Status Graph::ToOnnx(const std::string& path) const {
+  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
+  return onnx::WriteModel(out.model, path);
+}
+
+absl::StatusOr<std::string> Graph::ToOnnxBytes() const {
+  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
+  return onnx::SerializeModel(out.model);
+}
+
+absl::StatusOr<std::map<std::string, int64_t>> Graph::OnnxOperators() const {
+  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
+  std::map<std::string, int64_t> counts;
+  for (const onnx::NodeEntry& n : out.model.graph.nodes) {
+    ++counts[n.node.op_type];
+  }
+  return counts;
+}
+
+absl::StatusOr<OptimizeResult> Graph::optimize(
+    const OptimizeOptions& options) const {
+  const absl::Time start = absl::Now();
+  ASSIGN_OR_RETURN(cost::CostModel costs, CostsOf(options));
+  std::vector<std::string> refused;
+  ASSIGN_OR_RETURN(search::RuleBook book, BookOf(options.rules, refused));
+  if (options.exact) book.KeepExact();
+  if (options.memory_limit <= 0) {
+    return Invalid("memory_limit is ", options.memory_limit,
+                   " bytes; it must be above 0");
+  }
+  ASSIGN_OR_RETURN(
+      search::SearchResult found,
+      search::Optimize(impl_->graph, book, costs, SearchOptionsOf(options)));
+  OptimizeResult out{GraphAccess::With(*this, found.graph)};
+  out.improved = found.improved;
+  out.before = EstimateOf(found.before, impl_->graph);
+  out.after = EstimateOf(found.after, found.graph);
+  for (const search::RuleUse& u : found.rules) {
+    out.rules.push_back({u.rule, u.proof, u.times, u.gain_us});
+  }
+  out.refused = std::move(refused);
+  out.target = costs.target().name();
+  out.stopped_because = std::string(search::StopText(found.stop));
+  out.interrupted = found.stop == search::Stop::kCancelled;
+  out.expansions = found.expansions;
+  out.candidates = found.candidates;
+  out.parts = found.parts;
+  out.repeated_parts = found.repeated;
+  out.elapsed = absl::Now() - start;
+  return out;
+}
+
+}  // namespace isomer

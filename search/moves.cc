@@ -1,0 +1,136 @@
+#include "search/moves.h"
+
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "graph/match.h"
+#include "search/siblings.h"
+#include "search/topology.h"
+
+namespace isomer::search {
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const ir::Graph& graph, const RuleBook& book,
+         const MoveOptions& options, ir::ConstantFacts& facts)
+      : graph_(graph),
+        book_(book),
+        options_(options),
+        facts_(facts),
+        topology_(graph),
+        not_finite_(NotFinite(graph, topology_, facts)),
+        index_(graph) {}
+
+  std::vector<Step> Run() {
+    for (int r = 0; r < book_.size(); ++r) Of(r);
+    return std::move(steps_);
+  }
+
+ private:
+  bool Free(Value v) const {
+    const size_t id = v.node.value;
+    return topology_.constant[id] == options_.constants &&
+           (id >= options_.frozen.size() || !options_.frozen[id]);
+  }
+
+  void Of(int r) {
+    const BookRule& rule = book_[r];
+    std::vector<ir::Match> matches;
+    for (ir::Match& m : ir::FindMatches(graph_, index_, rule.rule, facts_,
+                                        {.beyond_cases = rule.definition})) {
+      if (absl::c_all_of(m.outputs, [&](Value v) { return Free(v); }) &&
+          Allows(rule.rule, m, not_finite_)) {
+        matches.push_back(std::move(m));
+      }
+    }
+    if (matches.empty()) return;
+    if (rule.fold && options_.n_ary) {
+      for (auto& group : SiblingGroups(graph_, rule.rule, matches)) {
+        if (group.size() > 2) {
+          steps_.push_back({{.rule = r, .siblings = std::move(group)}});
+        }
+      }
+    }
+    std::vector<Move> first;  // of each match the first choice
+    for (const ir::Match& m : matches) {
+      bool chosen = false;
+      for (ir::Match& c : ir::Choices(graph_, rule.rule, m, options_.choices)) {
+        Move move{.rule = r, .match = std::move(c)};
+        if (!chosen) first.push_back(move);
+        chosen = true;
+        steps_.push_back({std::move(move)});
+      }
+    }
+    if (options_.together && rule.rule.source().outputs.size() == 1) {
+      Together(first);
+    }
+  }
+
+  // Several matches of one rule: those at one tensor, and all.
+  void Together(const std::vector<Move>& moves) {
+    if (moves.size() < 2) return;
+    steps_.push_back(moves);
+    std::map<std::pair<int, Value>, Step> by_tensor;
+    for (const Move& move : moves) {
+      for (size_t v = 0; v < move.match.tensors.size(); ++v) {
+        const Value t = move.match.tensors[v];
+        if (topology_.constant[t.node.value]) continue;
+        by_tensor[{static_cast<int>(v), t}].push_back(move);
+      }
+    }
+    for (auto& [key, step] : by_tensor) {
+      if (step.size() > 1 && step.size() < moves.size()) {
+        steps_.push_back(std::move(step));
+      }
+    }
+  }
+
+  const ir::Graph& graph_;
+  const RuleBook& book_;
+  const MoveOptions& options_;
+  ir::ConstantFacts& facts_;
+  const Topology topology_;
+  const std::vector<bool> not_finite_;
+  const ir::OpIndex index_;
+  std::vector<Step> steps_;
+};
+
+}  // namespace
+
+std::vector<bool> NotFinite(const ir::Graph& graph, const Topology& topology,
+                            ir::ConstantFacts& facts) {
+  std::vector<bool> out(graph.id_bound(), false);
+  for (NodeId id : topology.order) {
+    if (!topology.constant[id.value]) continue;
+    const ir::Node& n = graph.node(id);
+    bool bad = n.constant != nullptr && !facts.Finite(n.constant);
+    for (Value v : n.inputs) bad = bad || out[v.node.value];
+    if (n.attrs != nullptr) {
+      for (const auto& [name, value] : n.attrs->entries()) {
+        const double* number = std::get_if<double>(&value);
+        bad = bad || (number != nullptr && !std::isfinite(*number));
+      }
+    }
+    out[id.value] = bad;
+  }
+  return out;
+}
+
+bool Allows(const ir::Rule& rule, const ir::Match& match,
+            const std::vector<bool>& not_finite) {
+  return rule.numerics() == ir::Numerics::kExact ||
+         absl::c_none_of(match.tensors,
+                         [&](Value v) { return not_finite[v.node.value]; });
+}
+
+std::vector<Step> FindSteps(const ir::Graph& graph, const RuleBook& book,
+                            const MoveOptions& options,
+                            ir::ConstantFacts& facts) {
+  return Finder(graph, book, options, facts).Run();
+}
+
+}  // namespace isomer::search

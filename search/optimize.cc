@@ -1,0 +1,492 @@
+#include "search/optimize.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "ops/status.h"
+#include "search/best_first.h"
+#include "search/moves.h"
+#include "search/part.h"
+#include "search/session.h"
+#include "search/siblings.h"
+#include "search/split.h"
+#include "search/step.h"
+#include "search/topology.h"
+
+namespace isomer::search {
+
+namespace {
+
+// Rounds of the whole, and of simplifying and merging siblings within one.
+constexpr int kRounds = 3;
+constexpr int kInnerRounds = 12;
+// Graphs of so few operators are searched whatever the steps between cost, as
+// long as they do not grow by more than this.
+constexpr int kTiny = 6;
+constexpr int kTinyGrowth = 6;
+constexpr int64_t kTinyExpansions = 1000;
+
+class Optimizer {
+ public:
+  Optimizer(const ir::Graph& graph, const RuleBook& book,
+            const cost::CostModel& cost, const SearchOptions& options)
+      : options_(options),
+        book_(book),
+        workers_(options.threads),
+        session_(book, cost, workers_, options.limits, options.progress),
+        here_{graph, cost.MakePlan(graph), {}} {
+    session_.ReadConstants(graph);
+    result_.before = here_.plan;
+    session_.SetCosts(Now(), Now());
+  }
+
+  SearchResult Run(const ir::Graph& original);
+
+ private:
+  // A graph that the search has come to, and how.
+  struct Place {
+    ir::Graph graph;
+    cost::Plan plan;
+    std::map<int, RuleUse> uses;  // by rule of the book
+  };
+
+  int64_t Now() const { return here_.plan.cost().time_ps; }
+  int64_t Slack() const {
+    if (!options_.relaxed) return 0;
+    return static_cast<int64_t>((options_.alpha - 1) *
+                                static_cast<double>(Now()));
+  }
+
+  void Go(ir::Graph graph, cost::Plan plan,
+          const std::vector<StepTaken>& steps);
+  void Open();
+  void Simplify();
+  bool SimplifyOnce();
+  void ShrinkConstants();
+  void MergeSiblings();
+  bool MergeOnce();
+  void SearchWhole(int running);
+  void SearchParts(const std::vector<std::vector<NodeId>>& parts);
+  void SearchSeams(const std::vector<std::vector<NodeId>>& parts);
+  BestFirstOptions PartOptions(const Part& part) const;
+  Outcome Repeat(const Part& part, const cost::Plan& plan,
+                 const Outcome& model);
+  bool Accept(const Part& part, const Outcome& outcome);
+  bool WithinMemory(const ir::Graph& graph, const cost::Plan& plan) const;
+
+  const SearchOptions& options_;
+  const RuleBook& book_;
+  Workers workers_;
+  Session session_;
+  Place here_;
+  // Outcomes of parts by signature.
+  std::map<std::vector<uint64_t>, Outcome> known_;
+  SearchResult result_;
+};
+
+// How many operators run: constants do not.
+int Running(const ir::Graph& graph, const Topology& topology) {
+  int n = 0;
+  for (NodeId id : topology.order) {
+    n += graph.node(id).op != nullptr && !topology.constant[id.value];
+  }
+  return n;
+}
+
+bool Optimizer::WithinMemory(const ir::Graph& graph,
+                             const cost::Plan& plan) const {
+  if (plan.cost().weight_bytes > options_.max_weight_bytes) return false;
+  return options_.max_peak_bytes == INT64_MAX ||
+         cost::PeakBytes(plan, graph) <= options_.max_peak_bytes;
+}
+
+// Moves on to a graph that came from the present one by `steps`.
+void Optimizer::Go(ir::Graph graph, cost::Plan plan,
+                   const std::vector<StepTaken>& steps) {
+  here_.graph = std::move(graph);
+  here_.plan = std::move(plan);
+  for (const StepTaken& s : steps) {
+    for (int i : s.made) {
+      RuleUse& use = here_.uses[s.step[i].rule];
+      const int64_t merged =
+          static_cast<int64_t>(s.step[i].siblings.size()) - 1;
+      use.times += std::max<int64_t>(1, merged);
+      use.gain_us += static_cast<double>(s.gain_ps) * 1e-6 /
+                     static_cast<double>(s.made.size());
+    }
+  }
+  session_.SetCosts(result_.before.cost().time_ps, Now());
+}
+
+// Takes over what was found for a part if the whole becomes cheaper.
+bool Optimizer::Accept(const Part& part, const Outcome& outcome) {
+  if (outcome.steps.empty()) return false;
+  absl::StatusOr<ir::Graph> whole = PutBack(here_.graph, part, outcome.graph);
+  if (!whole.ok()) return false;
+  cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph, *whole);
+  if (plan.cost().time_ps >= Now() || !WithinMemory(*whole, plan)) return false;
+  Go(*std::move(whole), std::move(plan), outcome.steps);
+  return true;
+}
+
+// ---- What pays by itself
+
+// Takes all steps that pay, or that cost nothing and leave fewer operators.
+bool Optimizer::SimplifyOnce() {
+  const MoveOptions moves{
+      .frozen = {}, .choices = 1, .together = false, .n_ary = false};
+  const std::vector<Step> steps =
+      FindSteps(here_.graph, book_, moves, session_.facts(0));
+  const int running = Running(here_.graph, Topology(here_.graph));
+  std::vector<std::pair<int64_t, int>> gain(steps.size());
+  workers_.Run(static_cast<int>(steps.size()), [&](int i, int worker) {
+    // Merges are a question of siblings and of relaxed search.
+    if (steps[i][0].match.outputs.size() > 1) return;
+    absl::StatusOr<Taken> taken =
+        Take(here_.graph, book_, steps[i], session_.facts(worker));
+    if (!taken.ok()) return;
+    const cost::Plan plan = session_.cost().Replan(
+        here_.plan, here_.graph, taken->graph, taken->touched);
+    const int64_t g = Now() - plan.cost().time_ps;
+    if (g < 0) return;
+    gain[i].first = g;
+    if (g > 0) return;
+    gain[i].second = running - Running(taken->graph, Topology(taken->graph));
+  });
+  session_.Count(1, static_cast<int64_t>(steps.size()));
+  std::vector<int> order;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (gain[i] > std::pair<int64_t, int>(0, 0)) {
+      order.push_back(static_cast<int>(i));
+    }
+  }
+  absl::c_stable_sort(order, [&](int a, int b) { return gain[a] > gain[b]; });
+  if (!options_.together && order.size() > 1) order.resize(1);
+  Step all;
+  for (int i : order) all.push_back(steps[i][0]);
+  if (all.empty()) return false;
+  absl::StatusOr<Taken> taken =
+      Take(here_.graph, book_, all, session_.facts(0));
+  if (!taken.ok()) return false;
+  cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph,
+                                           taken->graph, taken->touched);
+  const int64_t won = Now() - plan.cost().time_ps;
+  const int fewer = running - Running(taken->graph, Topology(taken->graph));
+  if (std::pair(won, fewer) <= std::pair<int64_t, int>(0, 0) ||
+      !WithinMemory(taken->graph, plan)) {
+    return false;
+  }
+  Go(std::move(taken->graph), std::move(plan), {{all, taken->moves, won}});
+  return true;
+}
+
+void Optimizer::Simplify() {
+  for (int i = 0; i < kInnerRounds && !session_.Stopped(); ++i) {
+    if (!SimplifyOnce()) return;
+  }
+}
+
+// Constants cost no time, but memory: a sum of two rows, each repeated, is
+// better kept as one row.
+void Optimizer::ShrinkConstants() {
+  const MoveOptions moves{.constants = true, .together = false, .n_ary = false};
+  for (int round = 0; round < kInnerRounds; ++round) {
+    Step all;
+    for (const Step& step :
+         FindSteps(here_.graph, book_, moves, session_.facts(0))) {
+      absl::StatusOr<Taken> taken =
+          Take(here_.graph, book_, step, session_.facts(0));
+      if (!taken.ok()) continue;
+      const cost::Cost now =
+          session_.cost()
+              .Replan(here_.plan, here_.graph, taken->graph, taken->touched)
+              .cost();
+      if (now.time_ps <= Now() &&
+          now.weight_bytes < here_.plan.cost().weight_bytes) {
+        all.push_back(step[0]);
+      }
+    }
+    if (all.empty()) return;
+    absl::StatusOr<Taken> taken =
+        Take(here_.graph, book_, all, session_.facts(0));
+    if (!taken.ok()) return;
+    cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph,
+                                             taken->graph, taken->touched);
+    if (plan.cost().time_ps > Now() ||
+        plan.cost().weight_bytes >= here_.plan.cost().weight_bytes) {
+      return;
+    }
+    const int64_t won = Now() - plan.cost().time_ps;
+    Go(std::move(taken->graph), std::move(plan), {{all, taken->moves, won}});
+  }
+}
+
+// What pays by itself and what pays for siblings may stand in each other's way,
+// so both orders are tried.
+void Optimizer::Open() {
+  if (!options_.siblings) return Simplify();
+  const Place start = here_;
+  Simplify();
+  MergeSiblings();
+  Simplify();
+  Place first = std::exchange(here_, start);
+  MergeSiblings();
+  Simplify();
+  MergeSiblings();
+  if (first.plan.cost().time_ps <= Now()) here_ = std::move(first);
+}
+
+// ---- Siblings
+
+// One group of siblings: its nodes taken out, and the step that merges them.
+struct Merge {
+  Part part;
+  Step step;
+  Outcome outcome;
+  int64_t gain_ps = 0;
+};
+
+std::vector<NodeId> NodesOf(const std::vector<Value>& group,
+                            const std::vector<ir::Match>& matches,
+                            const Topology& topology) {
+  std::set<NodeId> nodes;
+  for (const ir::Match& m : matches) {
+    if (!absl::c_all_of(m.outputs, [&](Value v) {
+          return absl::c_linear_search(group, v);
+        })) {
+      continue;
+    }
+    for (NodeId id : m.nodes) {
+      if (id.value >= 0 && !topology.constant[id.value]) nodes.insert(id);
+    }
+  }
+  return {nodes.begin(), nodes.end()};
+}
+
+// Merges the groups that pay, those that pay most first.
+bool Optimizer::MergeOnce() {
+  const Topology topology(here_.graph);
+  const ir::OpIndex index(here_.graph);
+  std::vector<Merge> merges;
+  const std::vector<bool> not_finite =
+      NotFinite(here_.graph, topology, session_.facts(0));
+  for (int r = 0; r < book_.size(); ++r) {
+    if (!book_[r].fold) continue;
+    std::vector<ir::Match> matches;
+    for (ir::Match& m : ir::FindMatches(here_.graph, index, book_[r].rule,
+                                        session_.facts(0))) {
+      if (Allows(book_[r].rule, m, not_finite) &&
+          absl::c_none_of(m.outputs, [&](Value v) {
+            return topology.constant[v.node.value];
+          })) {
+        matches.push_back(std::move(m));
+      }
+    }
+    for (const auto& group :
+         SiblingGroups(here_.graph, book_[r].rule, matches)) {
+      const std::vector<NodeId> nodes = NodesOf(group, matches, topology);
+      if (!Convex(here_.graph, topology, nodes)) continue;
+      Merge m{TakeOut(here_.graph, topology, nodes), {}, {}, 0};
+      std::map<NodeId, NodeId> local;
+      for (size_t i = 0; i < m.part.whole.size(); ++i) {
+        local[m.part.whole[i].node] = {static_cast<int32_t>(i)};
+      }
+      Move move{.rule = r};
+      for (Value v : group)
+        move.siblings.push_back({local.at(v.node), v.output});
+      m.step = {std::move(move)};
+      merges.push_back(std::move(m));
+    }
+  }
+  workers_.Run(static_cast<int>(merges.size()), [&](int i, int worker) {
+    Merge& m = merges[i];
+    absl::StatusOr<Taken> taken =
+        Take(m.part.graph, book_, m.step, session_.facts(worker));
+    if (!taken.ok()) return;
+    const cost::Plan before = session_.cost().MakePlan(m.part.graph);
+    cost::Plan after = session_.cost().MakePlan(taken->graph);
+    m.gain_ps = before.cost().time_ps - after.cost().time_ps;
+    m.outcome = {
+        std::move(taken->graph), std::move(after), {{m.step, {0}, m.gain_ps}}};
+  });
+  session_.Count(1, static_cast<int64_t>(merges.size()));
+  absl::c_stable_sort(merges, [](const Merge& a, const Merge& b) {
+    return a.gain_ps > b.gain_ps;
+  });
+  std::set<NodeId> spent;
+  bool merged = false;
+  for (const Merge& m : merges) {
+    if (m.gain_ps <= 0) break;
+    if (absl::c_any_of(m.part.inner,
+                       [&](NodeId id) { return spent.count(id) > 0; }) ||
+        absl::c_any_of(m.part.whole, [&](Value v) {
+          return v.node.value >= 0 && !here_.graph.Has(v.node);
+        })) {
+      continue;
+    }
+    // Merging others may have made it depend on itself.
+    if (merged && !Convex(here_.graph, Topology(here_.graph), m.part.inner))
+      continue;
+    if (!Accept(m.part, m.outcome)) continue;
+    merged = true;
+    spent.insert(m.part.inner.begin(), m.part.inner.end());
+  }
+  return merged;
+}
+
+void Optimizer::MergeSiblings() {
+  for (int i = 0; i < kInnerRounds && !session_.Stopped(); ++i) {
+    if (!MergeOnce()) return;
+  }
+}
+
+// ---- Parts
+
+BestFirstOptions Optimizer::PartOptions(const Part& part) const {
+  BestFirstOptions o;
+  o.alpha = options_.relaxed ? options_.alpha : 1;
+  o.slack_ps = Slack();
+  o.expansions = options_.part_expansions;
+  o.patience = options_.part_patience;
+  o.gains_together = options_.together;
+  o.moves.frozen = part.frozen;
+  o.moves.together = options_.together;
+  o.moves.n_ary = options_.siblings;
+  return o;
+}
+
+// The steps of another part of the same form, as far as they match and pay.
+Outcome Optimizer::Repeat(const Part& part, const cost::Plan& plan,
+                          const Outcome& model) {
+  Outcome out{part.graph, plan, {}};
+  for (const StepTaken& s : model.steps) {
+    if (!Matches(out.graph, book_, s.step, session_.facts(0))) {
+      return {part.graph, plan, {}};
+    }
+    absl::StatusOr<Taken> taken =
+        Take(out.graph, book_, s.step, session_.facts(0));
+    if (!taken.ok() || taken->moves != s.made) return {part.graph, plan, {}};
+    cost::Plan next = session_.cost().Replan(out.plan, out.graph, taken->graph,
+                                             taken->touched);
+    const int64_t gain = out.plan.cost().time_ps - next.cost().time_ps;
+    out.graph = std::move(taken->graph);
+    out.plan = std::move(next);
+    out.steps.push_back({s.step, s.made, gain});
+  }
+  return out;
+}
+
+void Optimizer::SearchParts(const std::vector<std::vector<NodeId>>& parts) {
+  for (const std::vector<NodeId>& nodes : parts) {
+    if (session_.Stopped()) return;
+    const Topology topology(here_.graph);
+    std::vector<NodeId> inner;
+    for (NodeId id : nodes) {
+      if (here_.graph.Has(id)) inner.push_back(id);
+    }
+    if (inner.empty() || !Convex(here_.graph, topology, inner)) continue;
+    const Part part = TakeOut(here_.graph, topology, inner);
+    const cost::Plan plan = session_.cost().MakePlan(part.graph);
+    const auto known = known_.find(part.signature);
+    if (options_.repeat && known != known_.end()) {
+      const Outcome again = Repeat(part, plan, known->second);
+      if (again.steps.size() == known->second.steps.size()) {
+        ++result_.repeated;
+        Accept(part, again);
+        continue;
+      }
+    }
+    Outcome outcome = BestFirst(part.graph, plan, PartOptions(part), session_);
+    ++result_.parts;
+    Accept(part, outcome);
+    known_.insert_or_assign(part.signature, std::move(outcome));
+  }
+}
+
+void Optimizer::SearchSeams(const std::vector<std::vector<NodeId>>& parts) {
+  std::vector<std::vector<NodeId>> seams;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const auto &a = parts[i - 1], &b = parts[i];
+    std::vector<NodeId> both(a.begin() + a.size() / 2, a.end());
+    both.insert(both.end(), b.begin(), b.begin() + (b.size() + 1) / 2);
+    seams.push_back(std::move(both));
+  }
+  SearchParts(seams);
+}
+
+void Optimizer::SearchWhole(int running) {
+  BestFirstOptions how = PartOptions({});
+  if (options_.relaxed && running <= kTiny) {
+    how.slack_ps = INT64_MAX / 2;
+    how.expansions = how.patience = kTinyExpansions;
+    how.max_growth = kTinyGrowth;
+  }
+  Outcome outcome = BestFirst(here_.graph, here_.plan, how, session_);
+  ++result_.parts;
+  if (outcome.steps.empty() || outcome.plan.cost().time_ps >= Now() ||
+      !WithinMemory(outcome.graph, outcome.plan)) {
+    return;
+  }
+  Go(std::move(outcome.graph), std::move(outcome.plan), outcome.steps);
+}
+
+SearchResult Optimizer::Run(const ir::Graph& original) {
+  for (int round = 0; round < kRounds && !session_.Stopped(); ++round) {
+    const int64_t before = Now();
+    Open();
+    const Topology topology(here_.graph);
+    const int running = Running(here_.graph, topology);
+    if (!options_.split || running <= options_.part_nodes) {
+      SearchWhole(running);
+    } else {
+      const SplitOptions split{.max_nodes = options_.part_nodes,
+                               .flow = options_.flow};
+      SearchParts(Split(here_.graph, topology, here_.plan, split, session_));
+      if (options_.seams && !session_.Stopped()) {
+        const Topology now(here_.graph);
+        SearchSeams(Split(here_.graph, now, here_.plan, split, session_));
+      }
+    }
+    // A round that brought a thousandth is the last one.
+    if (before - Now() <= before / 1000) break;
+  }
+  if (Now() < result_.before.cost().time_ps) ShrinkConstants();
+  result_.improved = Now() < result_.before.cost().time_ps;
+  result_.graph = result_.improved ? here_.graph : original;
+  result_.after = result_.improved ? here_.plan : result_.before;
+  if (!result_.improved) here_.uses.clear();
+  for (auto& [rule, use] : here_.uses) {
+    use.rule = book_[rule].rule.name();
+    use.proof = book_[rule].proof;
+    result_.rules.push_back(use);
+  }
+  absl::c_stable_sort(result_.rules, [](const RuleUse& a, const RuleUse& b) {
+    return std::make_pair(-a.gain_us, a.rule) <
+           std::make_pair(-b.gain_us, b.rule);
+  });
+  result_.expansions = session_.expansions();
+  result_.candidates = session_.candidates();
+  result_.stop = session_.reason();
+  return std::move(result_);
+}
+
+}  // namespace
+
+absl::StatusOr<SearchResult> Optimize(const ir::Graph& graph,
+                                      const RuleBook& book,
+                                      const cost::CostModel& cost,
+                                      const SearchOptions& options) {
+  if (!(options.alpha >= 1 && options.alpha <= 100)) {
+    return Invalid("alpha is ", options.alpha, "; it must be from 1 to 100");
+  }
+  if (options.limits.time < absl::ZeroDuration() ||
+      options.limits.expansions < 0 || options.limits.memory_bytes < 0) {
+    return Invalid("a limit of the search is negative");
+  }
+  return Optimizer(graph, book, cost, options).Run(graph);
+}
+
+}  // namespace isomer::search

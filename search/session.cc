@@ -1,0 +1,52 @@
+#include "search/session.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/time/clock.h"
+
+namespace isomer::search {
+
+Session::Session(const RuleBook& book, const cost::CostModel& cost,
+                 Workers& workers, const Limits& limits, ProgressFn progress)
+    : book_(book),
+      cost_(cost),
+      workers_(workers),
+      limits_(limits),
+      progress_(std::move(progress)),
+      deadline_(absl::Now() + limits.time),
+      facts_(workers.count()) {}
+
+void Session::ReadConstants(const ir::Graph& graph) {
+  for (int32_t i = 0; i < graph.id_bound(); ++i) {
+    if (!graph.Has({i})) continue;
+    const ir::Node& n = graph.node({i});
+    if (n.constant != nullptr) facts_[0].Finite(n.constant);
+  }
+  std::fill(facts_.begin() + 1, facts_.end(), facts_[0]);
+}
+
+void Session::Count(int64_t expansions, int64_t candidates) {
+  progress_now_.expansions += expansions;
+  progress_now_.candidates += candidates;
+}
+
+void Session::SetCosts(int64_t before_ps, int64_t best_ps) {
+  progress_now_.before_us = static_cast<double>(before_ps) * 1e-6;
+  progress_now_.best_us = static_cast<double>(best_ps) * 1e-6;
+}
+
+bool Session::Stopped() {
+  if (stopped_) return true;
+  if (progress_now_.expansions >= limits_.expansions) {
+    stopped_ = Stop::kExpansions;
+  } else if (limits_.time < absl::InfiniteDuration() &&
+             absl::Now() >= deadline_) {
+    stopped_ = Stop::kTime;
+  } else if (progress_ && !progress_(progress_now_)) {
+    stopped_ = Stop::kCancelled;
+  }
+  return stopped_.has_value();
+}
+
+}  // namespace isomer::search

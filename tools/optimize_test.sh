@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# `isomer optimize` and `isomer certify` as a user calls them: what they write,
+# what they refuse, and Ctrl-C.
+set -euo pipefail
+isomer=$PWD/tools/isomer
+models=$PWD/models
+cd "$(mktemp -d)"
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+# refused TEXT COMMAND...: the command fails with 2 and says TEXT; nothing is
+# written.
+refused() {
+  local text=$1 code=0
+  shift
+  "$@" >out.txt 2>err.txt || code=$?
+  [ "$code" -eq 2 ] || fail "exit code $code instead of 2: $*"
+  grep -q -- "$text" err.txt || fail "no '$text' in: $(cat err.txt)"
+  [ ! -e no.onnx ] || fail "a file was written: $*"
+}
+
+"$isomer" randomize "$models/lora_mlp_fp16_b1_dynamo.onnx" lora.onnx >out.txt
+"$isomer" optimize lora.onnx opt.onnx --expansions 200 --certify opt.cert \
+  --report opt.json --dot opt.dot >out.txt || fail "optimize"
+grep -q 'opt.onnx is written' out.txt || fail "$(cat out.txt)"
+grep -q 'faster' out.txt || fail "no estimate"
+grep -q '"improved": true' opt.json || fail "$(cat opt.json)"
+grep -q 'cluster_b' opt.dot || fail "no drawing"
+"$isomer" diff lora.onnx opt.onnx >out.txt || fail "$(cat out.txt)"
+
+# The same limits by count, the same bytes, whatever the threads.
+"$isomer" optimize lora.onnx one.onnx --expansions 200 --threads 1 >out.txt
+"$isomer" optimize lora.onnx two.onnx --expansions 200 --threads 2 >out.txt
+cmp one.onnx two.onnx || fail "threads change the result"
+
+# Certificates: the right one holds, a wrong one does not.
+"$isomer" certify lora.onnx opt.onnx opt.cert >out.txt || fail "certify"
+grep -q '^equal' out.txt || fail "$(cat out.txt)"
+refused 'not the model that was certified' \
+  "$isomer" certify lora.onnx lora.onnx opt.cert
+sed 's/relu/tanh/' opt.cert >wrong.cert
+code=0
+"$isomer" certify lora.onnx opt.onnx wrong.cert >out.txt || code=$?
+[ "$code" -eq 1 ] || fail "a wrong certificate gives $code"
+refused 'no certificate' "$isomer" certify lora.onnx opt.onnx lora.onnx
+
+# When nothing helps, the output is the original.
+"$isomer" optimize "$models/lstm_fp32_b1_dynamo.onnx" same.onnx \
+  --expansions 0 >out.txt
+cmp "$models/lstm_fp32_b1_dynamo.onnx" same.onnx || fail "not the original"
+grep -q 'nothing helps' out.txt || fail "$(cat out.txt)"
+
+refused 'abacus' "$isomer" optimize lora.onnx no.onnx --target abacus
+refused 'alpha is 0.5' "$isomer" optimize lora.onnx no.onnx --alpha 0.5
+refused 'flag --budget' "$isomer" optimize lora.onnx no.onnx --budget soon
+refused 'flag --numerics' "$isomer" optimize lora.onnx no.onnx --numerics fast
+refused 'flag --memory-limit' \
+  "$isomer" optimize lora.onnx no.onnx --memory-limit lots
+echo 'rule broken: add(x, => x' >bad.rules
+refused 'bad.rules' "$isomer" optimize lora.onnx no.onnx --rules bad.rules
+refused 'nowhere' "$isomer" optimize lora.onnx nowhere/no.onnx --expansions 1
+echo 'not a model' >text.onnx
+refused 'text.onnx' "$isomer" optimize text.onnx no.onnx
+
+# Unproved rules are named and not used.
+echo 'rule wrong: add(x, y) => mul(x, y)' >unproved.rules
+"$isomer" optimize lora.onnx plain.onnx --rules unproved.rules \
+  --expansions 20 >out.txt
+grep -q 'not used: wrong' out.txt || fail "$(cat out.txt)"
+
+# Ctrl-C gives the best so far.
+"$isomer" randomize "$models/inception_v3_fp16_b1_dynamo.onnx" big.onnx >out.txt
+"$isomer" optimize big.onnx cut.onnx --budget 100s --check 0 >out.txt 2>&1 &
+search=$!
+sleep 2
+kill -INT "$search"
+wait "$search" || fail "Ctrl-C: exit code $?"
+[ -e cut.onnx ] || fail "Ctrl-C: nothing is written"
+echo "all right"

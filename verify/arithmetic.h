@@ -1,0 +1,141 @@
+// Questions about sizes and indices: does a goal follow from facts, for all
+// integers? A few integer points that satisfy the facts answer most questions
+// with no. A goal is shown if its negative parts are paid for by facts, with
+// what is left positive by itself. An SMT solver is asked for the rest, if
+// there is one.
+//
+// Sizes and indices are integers, and a divisor is positive (ops/dim.h).
+#ifndef ISOMER_VERIFY_ARITHMETIC_H_
+#define ISOMER_VERIFY_ARITHMETIC_H_
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "ops/infer.h"
+#include "verify/smt.h"
+
+namespace isomer::verify {
+
+// All symbols are integers; every fact holds.
+struct ArithmeticQuery {
+  std::vector<Obligation> facts;
+  Obligation goal;
+};
+
+// Prints a query whose unsatisfiability is the goal.
+std::string SmtText(const ArithmeticQuery& query);
+
+// What a proof may spend, and what it has spent. Shared by all facts of it.
+struct Effort {
+  SmtSolver solver = nullptr;
+  bool record = false;  // keep what was settled without the solver
+  absl::Time deadline = absl::InfiniteFuture();
+  int64_t steps_left = 1'000'000;
+
+  int solver_calls = 0;
+  std::vector<ArithmeticQuery> settled = {};
+
+  // Counts a step; false if there is nothing left to spend.
+  bool Step();
+  bool exhausted() const { return steps_left <= 0; }
+};
+
+// Facts in scopes: what a scope adds is gone when it ends.
+class Facts {
+ public:
+  explicit Facts(Effort* effort) : effort_(effort) {}
+
+  class Scope {
+   public:
+    explicit Scope(Facts& facts) : facts_(facts), size_(facts.facts_.size()) {}
+    ~Scope() { facts_.Truncate(size_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Facts& facts_;
+    const size_t size_;
+  };
+
+  void Add(const Obligation& fact);
+  void AddNonNegative(const DimExpr& e) { Add({Obligation::kNonNegative, e}); }
+
+  // Looks for points that satisfy the facts so far; later ones build on them.
+  void FindPoints() { CurrentPoints(); }
+
+  // True if it is shown; false may mean that it is not known.
+  bool NonNegative(const DimExpr& e);
+  bool Positive(const DimExpr& e) { return NonNegative(e - 1); }
+  bool Zero(const DimExpr& e);
+  // A number that the expression is at all points that were tried.
+  std::optional<int64_t> PlausibleValue(const DimExpr& e);
+  // The value of a symbol, if the facts leave only one.
+  std::optional<int64_t> OnlyValue(const std::string& symbol);
+  // True if the facts cannot all hold.
+  bool Contradictory();
+  // True or false if either is shown for e >= 0.
+  std::optional<bool> Sign(const DimExpr& e);
+
+  Effort& effort() { return *effort_; }
+
+ private:
+  struct Fact {
+    Polynomial nonnegative;
+    std::vector<Monomial> monomials;
+    // Set where the fact says that an atom is at least a number.
+    std::optional<Atom> atom;
+    Rational least;
+    uint64_t hash;  // of all facts up to this one
+  };
+  uint64_t hash() const { return facts_.empty() ? 0 : facts_.back().hash; }
+
+  // A value for every symbol of the facts, such that all of them hold.
+  using Point = std::map<std::string, int64_t>;
+  struct Points {
+    size_t facts = 0;  // how many of them the points satisfy
+    std::vector<Point> list;
+  };
+
+  void Truncate(size_t size);
+  const std::vector<Point>& CurrentPoints();
+  // A symbol that points have no value for yet, with what bounds it.
+  struct OpenSymbol {
+    std::string name;
+    std::vector<DimExpr> low, high;
+  };
+  std::vector<OpenSymbol> OpenSymbols(size_t first, const Point& known) const;
+  bool Extend(Point& point, size_t first, const std::vector<OpenSymbol>& open);
+  bool FailsAtPoint(const DimExpr& e);
+  void Push(const Polynomial& nonnegative);
+  void Describe(const Polynomial& p, int depth);
+  void DescribeAtom(const Atom& atom, int depth);
+  std::optional<Rational> Least(const Atom& atom) const;
+  bool Shown(const Polynomial& p) const;
+  bool PositiveAsItIs(const Polynomial& p) const;
+  bool Pay(const Polynomial& p, int depth, int& budget) const;
+  bool AskSolver(const DimExpr& e);
+  ArithmeticQuery Query(const DimExpr& e) const;
+
+  Effort* effort_;
+  std::vector<Fact> facts_;
+  // Divisions and the like whose meaning is among the facts, with the number
+  // of facts before it was.
+  std::vector<std::pair<Atom, size_t>> described_;
+  std::vector<Points> points_;  // for growing numbers of facts
+  // What was found before under the same facts: points, and goals that were
+  // not shown. A hash that misleads makes a proof fail, never succeed.
+  std::map<uint64_t, std::vector<Point>> known_points_;
+  std::set<std::pair<uint64_t, uint64_t>> not_shown_;
+  std::mt19937_64 random_{1};
+};
+
+}  // namespace isomer::verify
+
+#endif  // ISOMER_VERIFY_ARITHMETIC_H_

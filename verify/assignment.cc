@@ -1,0 +1,193 @@
+// Facts are checked first, since they are cheap and most draws break one; then
+// inference over numbers has the last word.
+#include "verify/assignment.h"
+
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "ops/status.h"
+
+namespace isomer::verify {
+
+namespace {
+
+using Sizes = std::map<std::string, int64_t>;
+
+const TensorType* TypeOf(const ir::SideTyping<int64_t>& typing,
+                         ir::RuleOperand o) {
+  const auto& types = typing.nodes[o.node].types;
+  return types.empty() ? nullptr : &types[o.output];
+}
+
+absl::Status CheckConditions(const ir::Rule& rule, const Assignment& a) {
+  auto type = [&](ir::RuleOperand o) { return TypeOf(a.source, o); };
+  for (const ir::RuleCondition& c : rule.where()) {
+    if (c.kind >= ir::RuleCondition::Kind::kConst) continue;
+    ASSIGN_OR_RETURN(bool holds, ir::Holds(c, {a.attrs, type, nullptr}));
+    if (!holds) return absl::NotFoundError("a condition does not hold");
+  }
+  return absl::OkStatus();
+}
+
+// Sizes of zero are not what rules speak of.
+bool HasEmpty(const ir::SideTyping<int64_t>& typing) {
+  for (const auto& n : typing.nodes) {
+    for (const TensorType& t : n.types) {
+      if (absl::c_linear_search(t.shape, 0)) return true;
+    }
+  }
+  return false;
+}
+
+int64_t WorkOfSide(const ir::RuleSide& side,
+                   const ir::SideTyping<int64_t>& typing) {
+  int64_t work = 0;
+  for (size_t k = 0; k < side.nodes.size(); ++k) {
+    const ir::RuleNode& n = side.nodes[k];
+    const auto& typed = typing.nodes[k];
+    for (const TensorType& t : typed.types) work += NumElements(t);
+    if (n.kind != ir::RuleNode::Kind::kCall || typed.types.empty() ||
+        n.op->flops == nullptr) {
+      continue;
+    }
+    std::vector<TensorType> inputs;
+    for (ir::RuleOperand o : n.inputs) inputs.push_back(*TypeOf(typing, o));
+    work += n.op->flops(inputs, typed.types, typed.attrs);
+  }
+  return work;
+}
+
+absl::StatusOr<std::vector<int64_t>> Numbers(const std::vector<DimExpr>& list,
+                                             const Sizes& sizes) {
+  std::vector<int64_t> out;
+  for (const DimExpr& d : list) {
+    const auto v = d.Evaluate(sizes);
+    if (!v) return absl::NotFoundError(d.ToString());
+    out.push_back(*v);
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<Assignment> Assign(const ir::Rule& rule, int case_index,
+                                  std::vector<TensorType> tensors,
+                                  std::vector<std::optional<Attr>> attrs) {
+  Assignment out{case_index, std::move(tensors), std::move(attrs), {}, {}};
+  std::vector<const TensorType*> pointers;
+  for (const TensorType& t : out.tensors) pointers.push_back(&t);
+  RETURN_IF_ERROR(ir::TypeSide<int64_t>(rule.source(), pointers, out.attrs, {},
+                                        out.source));
+  std::vector<TensorType> expected;
+  for (ir::RuleOperand o : rule.source().outputs) {
+    expected.push_back(*TypeOf(out.source, o));
+  }
+  RETURN_IF_ERROR(ir::TypeSide<int64_t>(rule.target(), pointers, out.attrs,
+                                        expected, out.target));
+  for (size_t i = 0; i < expected.size(); ++i) {
+    if (*TypeOf(out.target, rule.target().outputs[i]) != expected[i]) {
+      return absl::NotFoundError("the sides differ in type");
+    }
+  }
+  if (HasEmpty(out.source) || HasEmpty(out.target)) {
+    return absl::NotFoundError("a tensor is empty");
+  }
+  RETURN_IF_ERROR(CheckConditions(rule, out));
+  return out;
+}
+
+int64_t WorkOf(const ir::Rule& rule, const Assignment& assignment) {
+  return WorkOfSide(rule.source(), assignment.source) +
+         WorkOfSide(rule.target(), assignment.target);
+}
+
+bool Holds(const Obligation& o, const std::map<std::string, int64_t>& sizes) {
+  const auto v = o.expr.Evaluate(sizes);
+  return v && (o.kind == Obligation::kZero ? *v == 0 : *v >= 0);
+}
+
+CaseSizes::CaseSizes(const ir::Rule& rule, int case_index)
+    : rule_(rule), case_index_(case_index) {
+  const ir::RuleCase& c = rule.cases()[case_index];
+  std::set<std::string> names;
+  auto note = [&](const DimExpr& d) { names.merge(d.Symbols()); };
+  for (const SymType& t : c.tensors) absl::c_for_each(t.shape, note);
+  for (const SymAttr& a : c.attrs) {
+    if (auto* d = std::get_if<DimExpr>(&a)) note(*d);
+    if (auto* v = std::get_if<std::vector<DimExpr>>(&a)) {
+      absl::c_for_each(*v, note);
+    }
+    has_reals_ |= std::holds_alternative<double>(a);
+  }
+  for (const auto* list : {&c.facts, &c.obligations}) {
+    for (const Obligation& o : *list) {
+      note(o.expr);
+      constraints_.push_back(o);
+    }
+  }
+  for (const auto* side : {&c.source, &c.target}) {
+    for (const ir::TypedNode<DimExpr>& n : *side) {
+      for (const SymType& t : n.types) {
+        for (const DimExpr& d : t.shape) {
+          if (d.constant().value_or(0) >= 1) continue;
+          const Obligation positive{Obligation::kNonNegative, d - 1};
+          if (!absl::c_linear_search(constraints_, positive)) {
+            constraints_.push_back(positive);
+          }
+        }
+      }
+    }
+  }
+  symbols_.assign(names.begin(), names.end());
+  for (const std::string& s : symbols_) {
+    is_size_.push_back(
+        absl::c_linear_search(rule.tensors(), s.substr(0, s.find('.'))));
+  }
+}
+
+absl::StatusOr<Attr> CaseSizes::AttrAt(size_t variable, const Sizes& sizes,
+                                       std::optional<double> real) const {
+  const SymAttr& a = rule_.cases()[case_index_].attrs[variable];
+  if (auto* d = std::get_if<DimExpr>(&a)) {
+    ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers({*d}, sizes));
+    return Attr(v[0]);
+  }
+  if (auto* list = std::get_if<std::vector<DimExpr>>(&a)) {
+    ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers(*list, sizes));
+    return Attr(std::move(v));
+  }
+  if (auto* f = std::get_if<double>(&a)) return Attr(real.value_or(*f));
+  if (auto* f = std::get_if<std::vector<double>>(&a)) return Attr(*f);
+  if (auto* s = std::get_if<std::string>(&a)) return Attr(*s);
+  return Attr(std::get<DType>(a));
+}
+
+absl::StatusOr<Assignment> CaseSizes::At(absl::Span<const int64_t> values,
+                                         std::optional<double> real) const {
+  const ir::RuleCase& c = rule_.cases()[case_index_];
+  Sizes sizes;
+  for (size_t i = 0; i < symbols_.size(); ++i) sizes[symbols_[i]] = values[i];
+  for (const Obligation& o : constraints_) {
+    if (!Holds(o, sizes)) return absl::NotFoundError("a fact does not hold");
+  }
+  std::vector<TensorType> tensors;
+  for (const SymType& t : c.tensors) {
+    ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
+    TensorType type{t.dtype, std::move(shape), {}};
+    for (const auto& axis : t.device) {
+      ASSIGN_OR_RETURN(std::vector<int64_t> n, Numbers({axis.size}, sizes));
+      type.device.push_back({axis.name, n[0]});
+    }
+    tensors.push_back(std::move(type));
+  }
+  std::vector<std::optional<Attr>> attrs;
+  for (size_t v = 0; v < c.attrs.size(); ++v) {
+    ASSIGN_OR_RETURN(Attr value, AttrAt(v, sizes, real));
+    attrs.push_back(std::move(value));
+  }
+  return Assign(rule_, case_index_, std::move(tensors), std::move(attrs));
+}
+
+}  // namespace isomer::verify

@@ -1,0 +1,498 @@
+// For each case of the rule: the difference of both sides is brought to normal
+// form; where conditions on indices or sizes are left, the proof goes on in
+// each branch. Apart from that, whatever the target divides by, takes the root
+// or the logarithm of must be fit for it wherever the source is defined.
+#include "verify/prover.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ops/status.h"
+#include "verify/nf_build.h"
+#include "verify/nf_normalize.h"
+#include "verify/nf_simplify.h"
+
+namespace isomer::verify {
+
+namespace {
+
+constexpr int kMaxSplits = 12;      // conditions on one path
+constexpr int kMaxSolved = 40;      // equations of one case
+constexpr size_t kMaxReason = 300;  // characters of what is left
+
+std::string Shortened(std::string text) {
+  if (text.size() > kMaxReason) {
+    text.resize(kMaxReason);
+    text += " ...";
+  }
+  return text;
+}
+
+// ---- Where functions are defined
+
+// Demands of a side: terms whose only factor is nonzero(s), positive(s) or
+// atleast0(s).
+class DemandFinder {
+ public:
+  void Find(const Sum& s) {
+    for (const Term& t : s) {
+      Enter(t.bound, t.guards, [&] {
+        for (const Power& p : t.factors) FindIn(*p.leaf);
+      });
+    }
+  }
+  Sum Take() { return std::move(demands_); }
+
+ private:
+  template <class F>
+  void Enter(const std::vector<Bound>& bound,
+             const std::vector<Obligation>& guards, F inside) {
+    const Term before = scope_;
+    scope_.bound.insert(scope_.bound.end(), bound.begin(), bound.end());
+    scope_.guards.insert(scope_.guards.end(), guards.begin(), guards.end());
+    inside();
+    scope_ = before;
+  }
+
+  void Demand(const std::string& what, const Sum& s) {
+    Term t = scope_;
+    t.factors.push_back({std::make_shared<const Leaf>(
+                             Leaf{Leaf::Kind::kFunction, what, {}, {s}}),
+                         1});
+    demands_.push_back(std::move(t));
+  }
+
+  void FindIn(const Leaf& leaf) {
+    if (leaf.kind == Leaf::Kind::kInverse) Demand("nonzero", leaf.args[0]);
+    if (leaf.kind == Leaf::Kind::kFunction) {
+      if (leaf.name == "log") Demand("positive", leaf.args[0]);
+      if (leaf.name == "sqrt") Demand("atleast0", leaf.args[0]);
+      if (leaf.name == "pow") DemandPower(leaf);
+    }
+    for (const Sum& s : leaf.args) Find(s);
+    for (const Item& item : leaf.items) {
+      Enter(item.bound, item.guards, [&] { Find(*item.body); });
+    }
+  }
+
+  void DemandPower(const Leaf& leaf) {
+    const auto exponent = NumberOf(leaf.args[1]);
+    const auto c = exponent ? exponent->constant() : std::nullopt;
+    if (c && c->IsInteger()) {
+      if (c->num() < 0) Demand("nonzero", leaf.args[0]);
+    } else {
+      Demand("positive", leaf.args[0]);
+    }
+  }
+
+  Term scope_;
+  Sum demands_;
+};
+
+// ---- One case
+
+class CaseProver {
+ public:
+  CaseProver(const CaseView& view, Effort& effort)
+      : view_(view), facts_(&effort), context_{facts_, names_, {}, {}} {}
+
+  // Says why the case is not proved; nothing if it is.
+  std::optional<std::string> Run() {
+    if (absl::Status s = AddFacts(); !s.ok()) return std::string(s.message());
+    const int outputs = static_cast<int>(view_.rule.source().outputs.size());
+    Sum source_demands, target_demands;
+    for (int o = 0; o < outputs; ++o) {
+      Facts::Scope scope(facts_);
+      const Index index = IndexOf(OutputType(view_, o));
+      auto source = OutputElement(view_, false, o, index.at, names_);
+      auto target = OutputElement(view_, true, o, index.at, names_);
+      for (auto* side : {&source, &target}) {
+        if (!side->ok()) return std::string(side->status().message());
+        **side = Substitute(**side, solved_);
+      }
+      AppendDemands(*source, index, source_demands);
+      AppendDemands(*target, index, target_demands);
+      AddTermFacts(index.bound, {}, facts_);
+      std::set<std::string> vars;
+      for (const Bound& b : index.bound) {
+        vars.insert(b.var);
+        sizes_[b.var] = b.hi;
+      }
+      Sum difference = Add(*source, Scale(std::move(*target), Polynomial(-1)));
+      if (auto left = ProveZero(std::move(difference), vars, 0)) {
+        return absl::StrCat("output ", o, " differs by ", *left);
+      }
+    }
+    return Definedness(source_demands, target_demands);
+  }
+
+  const std::set<std::string>& axioms() const { return context_.axioms; }
+
+ private:
+  struct Index {
+    std::vector<DimExpr> at;
+    std::vector<Bound> bound;
+  };
+
+  Index IndexOf(const SymType& type) {
+    Index index;
+    std::vector<DimExpr> sizes;
+    for (const auto& axis : type.device) sizes.push_back(axis.size);
+    sizes.insert(sizes.end(), type.shape.begin(), type.shape.end());
+    for (const DimExpr& size : sizes) {
+      index.bound.push_back({names_.Fresh(), 0, size.Substitute(solved_)});
+      index.at.push_back(DimExpr::Symbol(index.bound.back().var));
+    }
+    return index;
+  }
+
+  // Sizes are at least 1; both sides are well typed.
+  absl::Status AddFacts() {
+    const ir::Rule& rule = view_.rule;
+    const ir::RuleCase& c = view_.rule_case;
+    std::set<std::string> symbols;
+    for (const SymType& t : c.tensors) {
+      for (const DimExpr& d : t.shape) {
+        for (const std::string& s : d.Symbols()) symbols.insert(s);
+      }
+    }
+    for (const std::string& s : symbols) {
+      const std::string tensor = s.substr(0, s.find('.'));
+      if (std::find(rule.tensors().begin(), rule.tensors().end(), tensor) !=
+          rule.tensors().end()) {
+        facts_.AddNonNegative(DimExpr::Symbol(s) - 1);
+      }
+    }
+    for (const SymType& t : c.tensors) {
+      for (const DimExpr& d : t.shape) facts_.AddNonNegative(d - 1);
+    }
+    std::vector<Obligation> typing = c.facts;
+    typing.insert(typing.end(), c.obligations.begin(), c.obligations.end());
+    for (const Obligation& o : typing) facts_.Add(o);
+    for (int round = 0; round < kMaxSolved; ++round) {
+      const Substitution more = SolveOne(typing);
+      if (more.empty()) break;
+      for (Obligation& o : typing) o.expr = o.expr.Substitute(more);
+      for (auto& [symbol, value] : solved_) value = value.Substitute(more);
+      solved_.insert(more.begin(), more.end());
+    }
+    for (const Obligation& o : typing) facts_.Add(o);
+    for (const ir::RuleCondition& w : rule.where()) {
+      if (w.kind != ir::RuleCondition::Kind::kPositive) continue;
+      const ir::RuleNode& n = rule.source().nodes[w.tensor.node];
+      if (n.kind == ir::RuleNode::Kind::kVariable) {
+        context_.positive.insert(rule.tensors()[n.variable]);
+      }
+    }
+    facts_.FindPoints();
+    return absl::OkStatus();
+  }
+
+  // Values of symbols that an equation of the case gives: of one that stands
+  // alone, or of all in a product that is 1. Typing has solved those that do
+  // not need facts.
+  Substitution SolveOne(const std::vector<Obligation>& typing) {
+    for (const Obligation& o : typing) {
+      if (o.kind != Obligation::kZero || o.expr.constant()) continue;
+      Polynomial p = o.expr.polynomial();
+      Monomial common = Content(p);
+      std::erase_if(common.factors, [&](const Factor& f) {
+        return !facts_.Positive(DimExpr(Polynomial(f.atom)));
+      });
+      if (auto q = DivideExactly(p, Polynomial::Sum({common}))) p = *q;
+      for (const Polynomial& side : {p, -p}) {
+        Substitution ones = ProductOfOne(side);
+        if (!ones.empty()) return ones;
+      }
+      for (const Monomial& m : p.monomials()) {
+        if (m.factors.size() != 1 || m.factors[0].power != 1 ||
+            !m.factors[0].atom.is_symbol()) {
+          continue;
+        }
+        const bool plus = m.coefficient == Rational(1);
+        if (!plus && !(m.coefficient == Rational(-1))) continue;
+        const std::string& name = m.factors[0].atom.name();
+        const DimExpr rest(p - Polynomial::Sum({m}));
+        if (rest.Symbols().count(name)) continue;
+        return {{name, plus ? -rest : rest}};
+      }
+    }
+    return {};
+  }
+
+  // a * b - 1 == 0 for whole numbers that are not negative.
+  Substitution ProductOfOne(const Polynomial& p) {
+    if (p.monomials().size() != 1 || !(p.constant_term() == Rational(-1)) ||
+        !p.monomials()[0].coefficient.IsOne()) {
+      return {};
+    }
+    Substitution ones;
+    for (const Factor& f : p.monomials()[0].factors) {
+      if (f.power < 0) return {};
+      if (!facts_.NonNegative(DimExpr(Polynomial(f.atom)))) return {};
+      if (f.atom.is_symbol()) ones[f.atom.name()] = 1;
+    }
+    return ones;
+  }
+
+  // Splits the indices that quotients take apart.
+  Sum SplitIndices(Sum s, std::set<std::string>& vars) {
+    for (int round = 0; round < kMaxSplits; ++round) {
+      for (const std::string& var : SingleValued(vars)) {
+        s = Substitute(s, {{var, 0}});
+        facts_.Add({Obligation::kZero, DimExpr::Symbol(var)});
+        vars.erase(var);
+      }
+      s = MapExprs(s,
+                   [&](const DimExpr& e) { return FoldQuotients(e, facts_); });
+      std::optional<SplitVariable> split;
+      MapExprs(s, [&](const DimExpr& e) {
+        if (!split) split = FindSplit(e, vars);
+        return e;
+      });
+      if (!split) return s;
+      const std::string q = names_.Fresh(), r = names_.Fresh();
+      const DimExpr quotient = DimExpr::Symbol(q), rest = DimExpr::Symbol(r);
+      const DimExpr value = split->by * quotient + rest;
+      facts_.AddNonNegative(quotient);
+      facts_.AddNonNegative(rest);
+      facts_.AddNonNegative(split->by - 1 - rest);
+      facts_.Add({Obligation::kZero, DimExpr::Symbol(split->var) - value});
+      AddQuotientBound(split->var, split->by, quotient);
+      vars.erase(split->var);
+      vars.insert(q);
+      vars.insert(r);
+      s = Substitute(s, {{split->var, value}});
+    }
+    return s;
+  }
+
+  // Indices of dimensions of size 1.
+  std::vector<std::string> SingleValued(const std::set<std::string>& vars) {
+    std::vector<std::string> out;
+    for (const std::string& var : vars) {
+      auto it = sizes_.find(var);
+      if (it != sizes_.end() && facts_.Zero(it->second - 1)) out.push_back(var);
+    }
+    return out;
+  }
+
+  // var < size, where size is a multiple of by: quotient < size / by.
+  void AddQuotientBound(const std::string& var, const DimExpr& by,
+                        const DimExpr& quotient) {
+    auto it = sizes_.find(var);
+    if (it == sizes_.end()) return;
+    const DimExpr count = FloorDiv(it->second, by);
+    if (!(count * by == it->second)) return;
+    facts_.AddNonNegative(count - 1 - quotient);
+    sizes_[quotient.ToString()] = count;
+  }
+
+  // What is left of a sum that is not shown to be 0.
+  std::optional<std::string> ProveZero(Sum s, std::set<std::string> vars,
+                                       int depth) {
+    // Quotients that are the same on both sides need not be taken apart.
+    s = Normalize(s, context_);
+    if (s.empty()) return std::nullopt;
+    const std::set<std::string> before = vars;
+    s = SplitIndices(std::move(s), vars);
+    if (vars != before) s = Normalize(s, context_);
+    if (s.empty()) return std::nullopt;
+    if (facts_.effort().exhausted()) return "... (limits reached)";
+    const auto open = OpenCondition(s, context_);
+    if (!open) {
+      const Substitution fixed = Determined(vars);
+      if (fixed.empty()) return Stuck(s);
+      for (const auto& [var, value] : fixed) vars.erase(var);
+      return ProveZero(Substitute(s, fixed), vars, depth + 1);
+    }
+    if (depth >= kMaxSplits) return Stuck(s);
+    std::vector<Obligation> branches = {*open};
+    if (open->kind == Obligation::kZero) {
+      branches.push_back({Obligation::kNonNegative, open->expr - 1});
+    }
+    branches.push_back({Obligation::kNonNegative, -open->expr - 1});
+    for (const Obligation& branch : branches) {
+      Facts::Scope scope(facts_);
+      facts_.Add(branch);
+      if (auto left = ProveZero(s, vars, depth + 1)) return left;
+    }
+    return std::nullopt;
+  }
+
+  // Indices that the facts of a branch leave one value.
+  Substitution Determined(const std::set<std::string>& vars) {
+    Substitution out;
+    for (const std::string& var : vars) {
+      if (auto value = facts_.OnlyValue(var)) out[var] = *value;
+    }
+    return out;
+  }
+
+  // The last resorts: common denominators, and a branch that cannot be.
+  std::optional<std::string> Stuck(Sum s) {
+    const std::string left = KeyOf(s);
+    for (int round = 0; round < 4; ++round) {
+      LeafPtr inverse;
+      for (const Term& t : s) {
+        for (const Power& p : t.factors) {
+          if (p.leaf->kind != Leaf::Kind::kInverse) continue;
+          std::set<std::string> symbols;
+          FreeSymbols(*p.leaf, symbols);
+          bool local = false;
+          for (const Bound& b : t.bound) local |= symbols.count(b.var) > 0;
+          if (!local) inverse = p.leaf;
+        }
+      }
+      if (!inverse) break;
+      s = Normalize(Cleared(s, *inverse), context_);
+      if (s.empty()) return std::nullopt;
+    }
+    if (facts_.Contradictory()) return std::nullopt;
+    return Shortened(left);
+  }
+
+  // The sum times what `inverse` is the inverse of.
+  Sum Cleared(const Sum& s, const Leaf& inverse) {
+    const std::string key = KeyOf(inverse);
+    Sum out;
+    for (Term t : s) {
+      auto factor =
+          std::find_if(t.factors.begin(), t.factors.end(), [&](const Power& p) {
+            return p.power >= 1 && KeyOf(*p.leaf) == key;
+          });
+      if (factor == t.factors.end()) {
+        out = Add(std::move(out), Multiply({t}, inverse.args[0], names_));
+        continue;
+      }
+      if (--factor->power == 0) t.factors.erase(factor);
+      out.push_back(std::move(t));
+    }
+    return out;
+  }
+
+  // ---- Definedness
+
+  void AppendDemands(const Sum& side, const Index& index, Sum& out) {
+    DemandFinder finder;
+    finder.Find(side);
+    for (Term& t : finder.Take()) {
+      t.bound.insert(t.bound.end(), index.bound.begin(), index.bound.end());
+      out.push_back(std::move(t));
+    }
+  }
+
+  std::optional<std::string> Definedness(const Sum& source, const Sum& target) {
+    if (target.empty()) return std::nullopt;
+    std::set<std::string> granted;
+    for (const Term& t : DemandTerms(source)) granted.insert(KeyOf(t).Text());
+    for (const Term& t : DemandTerms(target)) {
+      if (Met(t) || granted.count(KeyOf(t).Text())) continue;
+      return absl::StrCat("the target needs ", Shortened(KeyOf(t).Text()),
+                          ", which the source does not");
+    }
+    return std::nullopt;
+  }
+
+  // Demands in normal form; a demand on a product is one on each factor.
+  Sum DemandTerms(const Sum& demands) {
+    Sum out;
+    for (Term& t : Normalize(Unsigned(demands), context_)) {
+      t.coefficient = 1;
+      if (t.factors.size() != 1 || t.factors[0].leaf->name != "nonzero") {
+        out.push_back(std::move(t));
+        continue;
+      }
+      for (Sum& part : Factors(t.factors[0].leaf->args[0])) {
+        t.factors[0].leaf = std::make_shared<const Leaf>(
+            Leaf{Leaf::Kind::kFunction, "nonzero", {}, {std::move(part)}});
+        out.push_back(t);
+      }
+    }
+    return out;
+  }
+
+  // The factors of a sum that are 0 somewhere if it is; signs do not matter.
+  static std::vector<Sum> Factors(const Sum& s) {
+    if (s.size() == 1 && s[0].bound.empty() && s[0].guards.empty() &&
+        !s[0].factors.empty()) {
+      std::vector<Sum> out = {NumberSum(s[0].coefficient)};
+      for (const Power& p : s[0].factors) {
+        if (p.power > 0) out.push_back(LeafSum(*p.leaf));
+      }
+      return out;
+    }
+    const Sum negative = Scale(s, Polynomial(-1));
+    return {KeyOf(s) < KeyOf(negative) ? s : negative};
+  }
+
+  // Terms are sets here, not sums: none may cancel another.
+  static Sum Unsigned(Sum s) {
+    for (Term& t : s) t.coefficient = 1;
+    return s;
+  }
+
+  bool Met(const Term& t) {
+    if (t.factors.size() != 1) return false;
+    Facts::Scope scope(facts_);
+    AddTermFacts(t.bound, t.guards, facts_);
+    const Leaf& leaf = *t.factors[0].leaf;
+    if (leaf.args.empty()) return false;
+    const Sum& s = leaf.args[0];
+    if (leaf.name == "nonzero") return IsNonZero(s, context_);
+    if (leaf.name == "atleast0" && s.empty()) return true;
+    return IsPositive(s, context_);
+  }
+
+  const CaseView& view_;
+  Names names_;
+  Facts facts_;
+  NormalContext context_;
+  Substitution solved_;                   // by the equations of the case
+  std::map<std::string, DimExpr> sizes_;  // of index variables
+};
+
+}  // namespace
+
+Proof Prove(const ir::Rule& rule, const ProveOptions& options) {
+  Proof proof;
+  Effort effort{.record = options.record,
+                .deadline = absl::Now() + options.time,
+                .steps_left = options.steps};
+  std::set<std::string> axioms;
+  for (const ir::RuleVariable& v : rule.attrs()) {
+    if (v.kind == AttrKind::kFloats) {
+      proof.reason = absl::StrCat("variable ", v.name, " is a list of floats");
+      return proof;
+    }
+  }
+  for (const ir::RuleCase& c : rule.cases()) {
+    ++proof.cases;
+    const CaseView view = ViewOf(rule, c);
+    std::optional<std::string> why;
+    // The solver is slow, and hardly ever needed: it has a second turn.
+    for (bool solver : {false, true}) {
+      if (solver && !options.solver) break;
+      effort.solver = solver ? options.solver : nullptr;
+      CaseProver prover(view, effort);
+      why = prover.Run();
+      axioms.insert(prover.axioms().begin(), prover.axioms().end());
+      if (!why) break;
+    }
+    if (why) {
+      proof.reason = absl::StrCat("case ", proof.cases, ": ", *why);
+      proof.solver_calls = effort.solver_calls;
+      return proof;
+    }
+  }
+  proof.proved = true;
+  proof.facts.assign(axioms.begin(), axioms.end());
+  proof.solver_calls = effort.solver_calls;
+  proof.settled = std::move(effort.settled);
+  return proof;
+}
+
+}  // namespace isomer::verify

@@ -1,0 +1,42 @@
+// A candidate rule as the enumeration hands it on: two sides of equal value,
+// in the shape of the rule language, with the attributes and sizes of the
+// templates it was found with. Generalising and proving come after.
+#ifndef ISOMER_XFER_GEN_CANDIDATE_H_
+#define ISOMER_XFER_GEN_CANDIDATE_H_
+
+#include <string>
+#include <vector>
+
+#include "graph/rule_syntax.h"
+#include "ops/tensor_type.h"
+
+namespace isomer::gen {
+
+// A leaf that a candidate names: a tensor variable of the rule.
+struct CandidateLeaf {
+  std::string name;  // the class and a number: x1, w2
+  bool weight = false;
+  TensorType type;  // in the first assignment of sizes
+};
+
+struct Candidate {
+  // Both ways, without a name or conditions. The source has at least as many
+  // steps as the target and names every leaf; a target may be a bare leaf.
+  // Values used twice are bound by `let`; attributes are literals.
+  ir::RuleSyntax rule;
+  // The leaves, in the order in which the source names them.
+  std::vector<CandidateLeaf> leaves;
+  // Templates applied on each side; a fragment counts as one step.
+  int source_steps = 0;
+  int target_steps = 0;
+  // Whether an assignment of sizes in which unrelated dimensions differ types
+  // both sides (they are then equal in it). Without that the equality has been
+  // seen at the first sizes alone.
+  bool seen_at_other_sizes = false;
+};
+
+// Candidates come sorted by steps, then by the text of their rules.
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_CANDIDATE_H_

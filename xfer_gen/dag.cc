@@ -1,0 +1,157 @@
+// Values are kept while there is room and computed again when asked for after
+// they were dropped; prints stay.
+#include "xfer_gen/dag.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "graph/hashing.h"
+
+namespace isomer::gen {
+
+namespace {
+
+constexpr int64_t kHeldBytes = int64_t{32} << 20;
+
+}  // namespace
+
+TensorId Dag::Add(int tmpl, absl::Span<const TensorId> operands, int outputs) {
+  std::array<uint32_t, kMaxOperands + 1> key;
+  key.fill(kNone);
+  key[0] = static_cast<uint32_t>(tmpl);
+  std::copy(operands.begin(), operands.end(), key.begin() + 1);
+  auto [it, fresh] = ids_.try_emplace(key, num_steps());
+  if (!fresh) return steps_[it->second].first;
+  DagStep s{tmpl, static_cast<int>(operands.size()), outputs, num_tensors()};
+  std::copy(operands.begin(), operands.end(), s.operands.begin());
+  for (int k = 0; k < outputs; ++k) step_of_.push_back(num_steps());
+  steps_.push_back(s);
+  return s.first;
+}
+
+void Dag::Collect(TensorId t, std::vector<uint32_t>& out) const {
+  if (IsLeaf(t)) return;
+  const uint32_t s = step_of_[t];
+  if (std::find(out.begin(), out.end(), s) != out.end()) return;
+  for (TensorId operand : steps_[s].span()) Collect(operand, out);
+  out.push_back(s);
+}
+
+std::vector<uint32_t> Dag::Cone(absl::Span<const TensorId> tensors) const {
+  std::vector<uint32_t> out;
+  for (TensorId t : tensors) Collect(t, out);
+  return out;
+}
+
+const Instance* DagValues::InstanceOf(uint32_t step) {
+  if (known_.size() < dag_.num_steps()) known_.resize(dag_.num_steps());
+  if (known_[step].typed) return known_[step].instance;
+  const DagStep& s = dag_.step(step);
+  std::array<KindId, kMaxOperands> kinds;
+  bool ok = true;
+  for (int k = 0; k < s.arity && ok; ++k) {
+    kinds[k] = Kind(s.operands[k]);
+    ok = kinds[k] >= 0;
+  }
+  known_[step].typed = true;
+  if (ok) {
+    known_[step].instance =
+        world_.Find(s.tmpl, {kinds.data(), static_cast<size_t>(s.arity)});
+  }
+  return known_[step].instance;
+}
+
+KindId DagValues::Kind(TensorId t) {
+  if (dag_.IsLeaf(t)) return world_.leaf_kind(static_cast<int>(t));
+  const uint32_t s = dag_.step_of(t);
+  const Instance* instance = InstanceOf(s);
+  return instance == nullptr ? -1 : instance->outputs[t - dag_.step(s).first];
+}
+
+const Field* DagValues::Compute(TensorId t) {
+  if (dag_.IsLeaf(t)) return world_.leaf_values(static_cast<int>(t));
+  const uint32_t s = dag_.step_of(t);
+  const DagStep& step = dag_.step(s);
+  const Instance* instance = InstanceOf(s);
+  const int64_t offset =
+      instance->program.offset(static_cast<int>(t - step.first));
+  if (known_[s].values.empty()) {
+    const Field* inputs[kMaxOperands];
+    for (int k = 0; k < step.arity; ++k) inputs[k] = Compute(step.operands[k]);
+    std::vector<Field> values(instance->program.size());
+    instance->program.Run({inputs, static_cast<size_t>(step.arity)},
+                          values.data(), scratch_);
+    known_[s].values = std::move(values);
+    held_.push_back(s);
+    bytes_ += instance->program.size() * static_cast<int64_t>(sizeof(Field));
+  }
+  return known_[s].values.data() + offset;
+}
+
+const Field* DagValues::Values(TensorId t) {
+  if (Kind(t) < 0) return nullptr;
+  if (bytes_ > kHeldBytes) {
+    for (uint32_t s : held_) std::vector<Field>().swap(known_[s].values);
+    held_.clear();
+    bytes_ = 0;
+  }
+  return Compute(t);
+}
+
+uint64_t DagValues::Print(TensorId t) {
+  const KindId kind = Kind(t);
+  if (kind < 0) return 0;
+  std::vector<uint64_t>* prints = nullptr;
+  size_t k = 0;
+  if (!dag_.IsLeaf(t)) {
+    Known& known = known_[dag_.step_of(t)];
+    const DagStep& step = dag_.step(dag_.step_of(t));
+    known.prints.resize(step.outputs, 0);
+    k = t - step.first;
+    prints = &known.prints;
+    if ((*prints)[k] != 0) return (*prints)[k];
+  }
+  const TensorType& type = world_.type(kind);
+  const int64_t n = NumElements(type);
+  const Field* values = Values(t);
+  uint64_t h = TypeHash(type);
+  for (int64_t i = 0; i < n; ++i) {
+    h = (h ^ values[i].value()) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  }
+  h = ir::HashMix(h) | 1;
+  if (prints != nullptr) known_[dag_.step_of(t)].prints[k] = h;
+  return h;
+}
+
+std::vector<Field> DagValues::ValuesWith(TensorId t, const Replaced& replaced) {
+  std::vector<std::pair<uint32_t, std::vector<Field>>> done;
+  done.reserve(kMaxSteps + 1);
+  auto value = [&](auto& self, TensorId x) -> const Field* {
+    for (const auto& [from, to] : replaced) {
+      if (from == x) return to;
+    }
+    if (dag_.IsLeaf(x)) return world_.leaf_values(static_cast<int>(x));
+    const uint32_t s = dag_.step_of(x);
+    const DagStep& step = dag_.step(s);
+    const Instance* instance = InstanceOf(s);
+    const int64_t offset =
+        instance->program.offset(static_cast<int>(x - step.first));
+    for (const auto& [key, values] : done) {
+      if (key == s) return values.data() + offset;
+    }
+    const Field* inputs[kMaxOperands];
+    for (int k = 0; k < step.arity; ++k) {
+      inputs[k] = self(self, step.operands[k]);
+    }
+    std::vector<Field> values(instance->program.size());
+    instance->program.Run({inputs, static_cast<size_t>(step.arity)},
+                          values.data(), scratch_);
+    done.emplace_back(s, std::move(values));
+    return done.back().second.data() + offset;
+  };
+  const Field* from = value(value, t);
+  return {from, from + NumElements(world_.type(Kind(t)))};
+}
+
+}  // namespace isomer::gen

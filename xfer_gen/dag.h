@@ -1,0 +1,101 @@
+// The steps of graphs whose fingerprints met, each once, and their values in
+// one world: all elements, not samples.
+#ifndef ISOMER_XFER_GEN_DAG_H_
+#define ISOMER_XFER_GEN_DAG_H_
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/types/span.h"
+#include "xfer_gen/terms.h"
+#include "xfer_gen/world.h"
+
+namespace isomer::gen {
+
+struct DagStep {
+  int tmpl = 0;
+  int arity = 0;
+  int outputs = 0;
+  TensorId first = 0;
+  std::array<TensorId, kMaxOperands> operands = {};
+  absl::Span<const TensorId> span() const {
+    return {operands.data(), static_cast<size_t>(arity)};
+  }
+};
+
+class Dag {
+ public:
+  explicit Dag(int num_leaves) : step_of_(num_leaves, kNone) {
+    num_leaves_ = num_leaves;
+  }
+
+  // The first output of the step, which is added if it is new.
+  TensorId Add(int tmpl, absl::Span<const TensorId> operands, int outputs);
+
+  int num_leaves() const { return num_leaves_; }
+  bool IsLeaf(TensorId t) const { return step_of_[t] == kNone; }
+  const DagStep& step(uint32_t s) const { return steps_[s]; }
+  // The number of the step that gives a tensor.
+  uint32_t step_of(TensorId t) const { return step_of_[t]; }
+  uint32_t num_steps() const { return static_cast<uint32_t>(steps_.size()); }
+  uint32_t num_tensors() const {
+    return static_cast<uint32_t>(step_of_.size());
+  }
+
+  // The steps that tensors need, each after its operands.
+  std::vector<uint32_t> Cone(absl::Span<const TensorId> tensors) const;
+
+ private:
+  void Collect(TensorId t, std::vector<uint32_t>& out) const;
+
+  int num_leaves_;
+  std::vector<uint32_t> step_of_;
+  std::vector<DagStep> steps_;
+  absl::flat_hash_map<std::array<uint32_t, kMaxOperands + 1>, uint32_t> ids_;
+};
+
+// The values of a dag's tensors in a world.
+class DagValues {
+ public:
+  DagValues(const Dag& dag, World& world) : dag_(dag), world_(world) {}
+
+  // The hash of all elements and the type, or 0 where the tensor does not
+  // type.
+  uint64_t Print(TensorId t);
+  // The kind of a tensor, or -1 where it does not type.
+  KindId Kind(TensorId t);
+  // The instance that gives a tensor that is not a leaf, or null.
+  const Instance* InstanceOf(uint32_t step);
+  // All elements; null where the tensor does not type. Valid until the next
+  // call.
+  const Field* Values(TensorId t);
+
+  // The same with some tensors' values replaced by others of their type.
+  using Replaced = std::vector<std::pair<TensorId, const Field*>>;
+  std::vector<Field> ValuesWith(TensorId t, const Replaced& replaced);
+
+  World& world() { return world_; }
+
+ private:
+  struct Known {
+    const Instance* instance = nullptr;
+    bool typed = false;  // whether `instance` has been looked for
+    std::vector<Field> values = {};
+    std::vector<uint64_t> prints = {};
+  };
+
+  const Field* Compute(TensorId t);
+
+  const Dag& dag_;
+  World& world_;
+  std::vector<Known> known_;
+  std::vector<uint32_t> held_;  // steps whose values are in memory
+  int64_t bytes_ = 0;
+  Scratch scratch_;
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_DAG_H_

@@ -1,0 +1,87 @@
+// Rules become equations; the operators that a source needs are noted, so that
+// most rules are passed over without a look at the graph.
+#include "xfer_gen/derive_theory.h"
+
+#include <utility>
+#include <variant>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "ops/status.h"
+
+namespace isomer::gen {
+
+namespace {
+
+std::vector<const OpDef*> OperatorsOf(const ir::RuleSide& side) {
+  std::vector<const OpDef*> out;
+  for (const ir::RuleNode& n : side.nodes) {
+    if (n.op != nullptr && !absl::c_linear_search(out, n.op)) {
+      out.push_back(n.op);
+    }
+  }
+  return out;
+}
+
+bool IsBare(const ir::RuleSide& side) {
+  return absl::c_all_of(side.outputs, [&](const ir::RuleOperand& o) {
+    return side.nodes[o.node].kind == ir::RuleNode::Kind::kVariable;
+  });
+}
+
+}  // namespace
+
+absl::Status Theory::Add(const ir::RuleSyntax& rule) {
+  auto forward = ir::Rule::Create(rule);
+  auto backward = ir::Rule::Create(rule, /*reversed=*/true);
+  const bool reversible = forward.ok() && backward.ok();
+  for (auto* made : {&forward, &backward}) {
+    if (!made->ok()) continue;
+    if (IsBare((*made)->target())) {
+      collapsing_.push_back(static_cast<int>(equations_.size()));
+    }
+    std::vector<const OpDef*> needs = OperatorsOf((*made)->source());
+    equations_.push_back(
+        {*std::move(*made), std::move(needs), rules(), reversible});
+  }
+  if (!forward.ok() && !backward.ok()) return forward.status();
+  enabled_.push_back(true);
+  return absl::OkStatus();
+}
+
+absl::Status Theory::AddFile(const ir::RuleFileSyntax& file) {
+  for (const ir::RuleItem& item : file.items) {
+    const auto* rule = std::get_if<ir::RuleSyntax>(&item);
+    if (rule == nullptr) continue;
+    absl::Status s = Add(*rule);
+    if (!s.ok()) return Prefixed(absl::StrCat("rule ", rule->name, ": "), s);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Theory::AddStated(const Registry& registry) {
+  for (const OpDef* op : registry.all()) {
+    std::vector<std::pair<std::string, std::string>> stated;
+    if (!op->expansion.empty()) {
+      stated.push_back({absl::StrCat(op->name, "_expansion"), op->expansion});
+    }
+    for (size_t i = 0; i < op->axioms.size(); ++i) {
+      stated.push_back(
+          {absl::StrCat(op->name, "_axiom_", i + 1), op->axioms[i]});
+    }
+    for (const auto& [name, text] : stated) {
+      ASSIGN_OR_RETURN(ir::RuleSyntax rule, ir::ParseRuleBody(text));
+      rule.name = name;
+      RETURN_IF_ERROR(Add(rule));
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::string OtherWay(const std::string& name) {
+  if (absl::EndsWith(name, "'")) return name.substr(0, name.size() - 1);
+  return name + "'";
+}
+
+}  // namespace isomer::gen

@@ -1,0 +1,410 @@
+// Axes and ranks are settled first, with all other attributes as they were
+// seen; then those, at the ranks that were seen, all at once or in halves; then
+// both together. Conditions come from a short list of what sizes and ranks can
+// say.
+#include "xfer_gen/generalise.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "graph/rule.h"
+#include "ops/registry.h"
+#include "ops/status.h"
+#include "xfer_gen/generalise_conditions.h"
+#include "xfer_gen/generalise_sites.h"
+#include "xfer_gen/generalise_sizes.h"
+#include "xfer_gen/generalise_trial.h"
+
+namespace isomer::gen {
+
+namespace {
+
+using ir::ConditionSyntax;
+using ir::RuleSyntax;
+
+// Enough for the cases of a rule that is worth having; a form whose variables
+// leave everything open costs no more than that.
+constexpr ir::RuleLimits kTrialLimits{.steps = 700};
+constexpr int kMostConditions = 3;
+constexpr int kIdleAssignments = 24;
+// A rule about every permutation of every rank is no help to anybody.
+constexpr size_t kMostCases = 200;
+
+// How a form of the rule fared.
+struct Fare {
+  int passed = 0;  // cases that are about something and hold
+  int failed = 0;
+  int freedom = 0;  // how many sizes are free, at most, in a case that holds
+  // Attribute variables that had one value in all assignments.
+  std::set<std::string> idle = {};
+  std::string failure;
+
+  bool good() const { return passed > 0 && failed == 0; }
+};
+
+// How many different sizes the tensors of a case may have.
+int FreeSizes(const ir::RuleCase& c) {
+  std::set<std::string> symbols;
+  for (const SymType& t : c.tensors) {
+    for (const DimExpr& d : t.shape) {
+      for (const std::string& s : d.Symbols()) symbols.insert(s);
+    }
+  }
+  return static_cast<int>(symbols.size());
+}
+
+class Generaliser {
+ public:
+  Generaliser(const Candidate& candidate, const GeneraliseOptions& options)
+      : candidate_(candidate), options_(options) {}
+
+  absl::StatusOr<RuleSyntax> Run();
+
+ private:
+  absl::Status Prepare();
+  absl::Status SetDirections(RuleSyntax& rule) const;
+  // The rule at the ranks that were seen, which is quickly checked.
+  RuleSyntax Pinned(RuleSyntax rule) const;
+  void NameSizes(const std::vector<SizeGroup>& groups);
+  Fare Try(const RuleSyntax& rule, int assignments,
+           const ir::RuleLimits& limits = kTrialLimits) const;
+  bool CoversWhereSeen(const ir::Rule& rule) const;
+  RuleSyntax Formed() const { return WithForms(base_, groups_, forms_); }
+  void SetForms(bool axes, AttrForm form);
+
+  absl::Status FreeAxes();
+  bool AllAxesFree();
+  absl::Status Restrict(Fare fare);
+  bool AcceptsAxes(int& passed, bool more);
+  void FreeOthers();
+  bool HoldsWhereSeen() const;
+  void FreeSome(const std::vector<int>& groups, size_t first, size_t last);
+  void DropConditions();
+  void FixIdleVariables();
+
+  const Candidate& candidate_;
+  const GeneraliseOptions& options_;
+  RuleSyntax base_;
+  SeenTensors seen_;
+  std::vector<AttrGroup> groups_;
+  // The rule so far: the forms of the groups, and what it asks for.
+  std::vector<AttrForm> forms_;
+  std::vector<ConditionSyntax> where_;
+};
+
+// Makes the source the side that can be one; both ways if both can. The ranks
+// that were seen tell.
+absl::Status Generaliser::SetDirections(RuleSyntax& rule) const {
+  const RuleSyntax pinned = Pinned(rule);
+  absl::Status forward = ir::Rule::Create(pinned).status();
+  const bool backward = ir::Rule::Create(pinned, /*reversed=*/true).ok();
+  if (!forward.ok() && !backward) return forward;
+  if (!forward.ok()) std::swap(rule.source, rule.target);
+  rule.both_ways = forward.ok() && backward;
+  return absl::OkStatus();
+}
+
+RuleSyntax Generaliser::Pinned(RuleSyntax rule) const {
+  for (ConditionSyntax& c : RanksOf(seen_)) rule.where.push_back(std::move(c));
+  return rule;
+}
+
+absl::Status Generaliser::Prepare() {
+  for (const CandidateLeaf& leaf : candidate_.leaves) {
+    seen_.push_back({leaf.name, leaf.type});
+  }
+  base_ = candidate_.rule;
+  RETURN_IF_ERROR(SetDirections(base_));
+  ASSIGN_OR_RETURN(ir::Rule checked, ir::Rule::Create(Pinned(Numbered(base_))));
+  SeenTensors in_order;
+  for (const std::string& name : checked.tensors()) {
+    const auto leaf = absl::c_find_if(
+        seen_, [&](const SeenTensor& t) { return t.name == name; });
+    if (leaf == seen_.end()) {
+      return Invalid("candidate: there is no leaf '", name, "'");
+    }
+    in_order.push_back(*leaf);
+  }
+  seen_ = std::move(in_order);
+  const CallTypes types = TypesOfCalls(checked, seen_);
+  NameSizes(SizesOf(base_, types, seen_));
+  RETURN_IF_ERROR(SetDirections(base_));
+  groups_ = GroupsOf(base_, types);
+  return absl::OkStatus();
+}
+
+// Writes numbers as the sizes that leave the most others free, and as the end
+// of what is sliced where that leaves no fewer.
+void Generaliser::NameSizes(const std::vector<SizeGroup>& groups) {
+  constexpr auto kEnd = ir::ValueSyntax::Kind::kEnd;
+  auto freedom = [&](const RuleSyntax& syntax) {
+    const Fare fare = Try(Pinned(syntax), options_.assignments);
+    return fare.passed > 0 ? fare.freedom : -1;
+  };
+  for (const SizeGroup& group : groups) {
+    int best = freedom(base_);
+    RuleSyntax named = base_;
+    for (const ir::ValueSyntax& option : group.options) {
+      RuleSyntax next = WithSize(base_, group, option);
+      const int f = freedom(next);
+      if (f < best || (f == best && option.kind != kEnd)) continue;
+      best = f;
+      named = std::move(next);
+    }
+    base_ = std::move(named);
+  }
+}
+
+bool Generaliser::CoversWhereSeen(const ir::Rule& rule) const {
+  std::vector<int> ranks;
+  for (const std::string& name : rule.tensors()) {
+    const auto at = absl::c_find_if(
+        seen_, [&](const SeenTensor& t) { return t.name == name; });
+    if (at == seen_.end()) return false;
+    ranks.push_back(at->type.rank());
+  }
+  return rule.Covers(ranks,
+                     std::vector<std::optional<Attr>>(rule.attrs().size()));
+}
+
+Fare Generaliser::Try(const RuleSyntax& syntax, int assignments,
+                      const ir::RuleLimits& limits) const {
+  Fare fare;
+  auto rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
+  if (!rule.ok()) {
+    fare.failure = std::string(rule.status().message());
+    return fare;
+  }
+  if (!CoversWhereSeen(*rule)) {
+    fare.failure = "it does not hold where it was seen";
+    return fare;
+  }
+  // A merge that could no longer be made, only undone, would be of little use.
+  if (base_.both_ways &&
+      !ir::Rule::Create(Pinned(syntax), /*reversed=*/true).ok()) {
+    fare.failure = "it could no longer be read from right to left";
+    return fare;
+  }
+  if (rule->cases().size() > kMostCases) {
+    fare.failure = "it has too many cases to be read and proved";
+    return fare;
+  }
+  const std::vector<CaseTrial> trials =
+      TryCases(*rule, {.assignments = assignments, .seed = options_.seed});
+  for (size_t c = 0; c < trials.size(); ++c) {
+    const CaseTrial& t = trials[c];
+    if (!t.failure && t.solid) {
+      fare.freedom = std::max(fare.freedom, FreeSizes(rule->cases()[c]));
+    }
+    if (t.failure && fare.failed == 0) fare.failure = *t.failure;
+    fare.failed += t.failure.has_value();
+    fare.passed += !t.failure && t.solid;
+  }
+  for (size_t v = 0; v < rule->attrs().size(); ++v) {
+    std::set<std::string> values;
+    for (const CaseTrial& t : trials) {
+      for (const auto& attrs : t.attrs) {
+        if (attrs[v]) values.insert(AttrText<int64_t>(*attrs[v]));
+      }
+    }
+    if (values.size() == 1) fare.idle.insert(rule->attrs()[v].name);
+  }
+  return fare;
+}
+
+void Generaliser::SetForms(bool axes, AttrForm form) {
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].axis == axes) forms_[g] = form;
+  }
+}
+
+// Settles ranks and axes, with the other attributes as they were seen.
+absl::Status Generaliser::FreeAxes() {
+  if (AllAxesFree()) return absl::OkStatus();
+  SetForms(/*axes=*/true, AttrForm::kAsIs);
+  const Fare fare = Try(base_, options_.assignments);
+  if (fare.passed == 0 && fare.failed == 0) {
+    return absl::FailedPreconditionError(fare.failure);
+  }
+  if (!fare.good()) RETURN_IF_ERROR(Restrict(fare));
+  int passed = fare.good() ? fare.passed : 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (!groups_[g].axis) continue;
+    forms_[g] = AttrForm::kVariable;
+    if (AcceptsAxes(passed, /*more=*/false)) continue;
+    forms_[g] = AttrForm::kFromEnd;
+    if (!AcceptsAxes(passed, /*more=*/true)) forms_[g] = AttrForm::kAsIs;
+  }
+  return absl::OkStatus();
+}
+
+// All axes as variables; two of them may have to differ.
+bool Generaliser::AllAxesFree() {
+  SetForms(/*axes=*/true, AttrForm::kVariable);
+  RuleSyntax rule = Formed();
+  const Fare fare = Try(rule, options_.assignments);
+  if (fare.good()) return true;
+  if (fare.passed == 0) return false;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    for (size_t h = 0; h < g; ++h) {
+      if (!groups_[g].axis || !groups_[h].axis) continue;
+      rule.where = {DifferentValues(groups_[h].variable, groups_[g].variable)};
+      if (!Try(rule, options_.assignments).good()) continue;
+      where_ = rule.where;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Adds conditions until no case fails: each time the one that leaves the
+// fewest failing, and among those the most that pass.
+absl::Status Generaliser::Restrict(Fare fare) {
+  const std::vector<ConditionSyntax> all = ConditionsOf(seen_);
+  RuleSyntax rule = base_;
+  for (int k = 0; k < kMostConditions && !fare.good(); ++k) {
+    std::optional<RuleSyntax> best;
+    Fare best_fare = fare;
+    for (const ConditionSyntax& c : all) {
+      RuleSyntax next = rule;
+      next.where.push_back(c);
+      const Fare f = Try(next, options_.assignments);
+      if (f.passed == 0) continue;
+      if (f.failed < best_fare.failed ||
+          (best && f.failed == best_fare.failed &&
+           f.passed > best_fare.passed)) {
+        best = std::move(next);
+        best_fare = f;
+      }
+    }
+    if (!best) break;
+    rule = *std::move(best);
+    fare = best_fare;
+  }
+  if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
+  where_ = rule.where;
+  return absl::OkStatus();
+}
+
+// True if the rule with the forms so far holds (in `more` cases than now, where
+// that is asked for). It drops the conditions if it can; that needs many
+// trials, since few may miss what the conditions are for.
+bool Generaliser::AcceptsAxes(int& passed, bool more) {
+  RuleSyntax next = Formed();
+  for (bool keep : {false, true}) {
+    if (keep && where_.empty()) break;
+    if (keep) next.where = where_;
+    const bool bold = !keep && !where_.empty();
+    const Fare f =
+        Try(next, bold ? options_.final_assignments : options_.assignments);
+    if (!f.good() || (more && f.passed <= passed)) continue;
+    where_ = next.where;
+    passed = f.passed;
+    return true;
+  }
+  return false;
+}
+
+// Whether the rule, with axes as they were seen, holds at the ranks at which it
+// was seen: that is quickly found out.
+bool Generaliser::HoldsWhereSeen() const {
+  std::vector<AttrForm> forms = forms_;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].axis) forms[g] = AttrForm::kAsIs;
+  }
+  RuleSyntax rule = WithForms(base_, groups_, forms);
+  for (const ConditionSyntax& c : where_) {
+    if (c.kind == ConditionSyntax::Kind::kEq) rule.where.push_back(c);
+  }
+  return Try(Pinned(std::move(rule)), options_.assignments).good();
+}
+
+// Makes attributes that are no axes variables where the rule stays true.
+void Generaliser::FreeOthers() {
+  std::vector<int> others;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (!groups_[g].axis) others.push_back(static_cast<int>(g));
+  }
+  FreeSome(others, 0, others.size());
+}
+
+// Frees all of the groups from `first` up to `last` or, if that does not hold,
+// those of each half that can be.
+void Generaliser::FreeSome(const std::vector<int>& groups, size_t first,
+                           size_t last) {
+  if (first == last) return;
+  for (size_t i = first; i < last; ++i) {
+    forms_[groups[i]] = AttrForm::kVariable;
+  }
+  if (HoldsWhereSeen()) return;
+  for (size_t i = first; i < last; ++i) forms_[groups[i]] = AttrForm::kAsIs;
+  if (last - first == 1) return;
+  const size_t middle = (first + last) / 2;
+  FreeSome(groups, first, middle);
+  FreeSome(groups, middle, last);
+}
+
+void Generaliser::DropConditions() {
+  for (size_t i = 0; i < where_.size();) {
+    RuleSyntax without = Formed();
+    without.where = where_;
+    without.where.erase(without.where.begin() + static_cast<int>(i));
+    if (Try(without, options_.final_assignments).good()) {
+      where_ = without.where;
+    } else {
+      ++i;
+    }
+  }
+}
+
+// Writes the value again where types leave a variable but one: it would say
+// nothing, and could keep the rule from being read from right to left.
+void Generaliser::FixIdleVariables() {
+  RuleSyntax rule = Formed();
+  rule.where = where_;
+  const Fare fare = Try(rule, kIdleAssignments);
+  if (!fare.good()) return;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (forms_[g] == AttrForm::kVariable &&
+        fare.idle.contains(groups_[g].variable)) {
+      forms_[g] = AttrForm::kAsIs;
+    }
+  }
+}
+
+absl::StatusOr<RuleSyntax> Generaliser::Run() {
+  RETURN_IF_ERROR(Prepare());
+  forms_.assign(groups_.size(), AttrForm::kAsIs);
+  RETURN_IF_ERROR(FreeAxes());
+  FreeOthers();
+  FixIdleVariables();
+  if (!where_.empty()) DropConditions();
+  RuleSyntax rule = Formed();
+  rule.where = where_;
+  Fare fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+  if (!fare.good()) {
+    // What holds at the ranks seen need not at others.
+    SetForms(/*axes=*/false, AttrForm::kAsIs);
+    rule = Formed();
+    rule.where = where_;
+    fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+  }
+  if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
+  RETURN_IF_ERROR(SetDirections(rule));
+  // As a reader of the file will see it.
+  return ir::ParseRuleBody(ir::PrintRule(Renamed(std::move(rule))));
+}
+
+}  // namespace
+
+absl::StatusOr<RuleSyntax> Generalise(const Candidate& candidate,
+                                      const GeneraliseOptions& options) {
+  return Generaliser(candidate, options).Run();
+}
+
+}  // namespace isomer::gen

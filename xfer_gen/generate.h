@@ -1,0 +1,72 @@
+// From a preset to candidate rules: enumeration, fingerprints, confirmation.
+#ifndef ISOMER_XFER_GEN_GENERATE_H_
+#define ISOMER_XFER_GEN_GENERATE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "xfer_gen/candidate.h"
+#include "xfer_gen/candidates.h"
+#include "xfer_gen/enumerate.h"
+#include "xfer_gen/preset.h"
+
+namespace isomer::gen {
+
+// How far a run is, for a line on a terminal.
+struct GenerateProgress {
+  std::string preset = {};
+  int depth = 0;  // steps of the graphs at hand
+  int64_t graphs = 0;
+  int64_t classes = 0;
+  int64_t bytes = 0;
+  double seconds = 0;
+  double share = 0;  // of the graphs to be extended, of this depth
+};
+
+struct GenerateOptions {
+  EnumerateOptions enumerate;  // a depth of 0: the preset's own
+  int64_t max_bytes = INT64_MAX;
+  double max_seconds = 1e18;
+  // Called now and then; false stops the run.
+  std::function<bool(const GenerateProgress&)> progress = nullptr;
+};
+
+struct GenerateStats {
+  EnumerateStats enumerated;
+  CandidateStats found;
+  int64_t classes = 0;  // different fingerprints
+  int64_t peak_bytes = 0;
+  double enumerate_s = 0;
+  // "complete", "time", "memory" or "interrupted".
+  std::string stop_reason = "complete";
+};
+
+struct Generated {
+  std::vector<Candidate> candidates;
+  GenerateStats stats;
+};
+
+// Checks, before any work, that a preset can be enumerated: every template
+// types on some operands, and numbers stay in bounds.
+absl::Status CheckPreset(const Preset& preset);
+
+// Finds the candidates of one preset; one that a limit stops gives what it has
+// found so far. Other presets that it uses are the caller's to run.
+absl::StatusOr<Generated> Generate(const Preset& preset,
+                                   const GenerateOptions& options);
+
+// Candidates as text that ReadCandidates reads back, with a check sum, for
+// going on after a run was killed. `key` says what they were made from.
+std::string WriteCandidates(absl::string_view key, const Generated& generated);
+// NotFound if the text was made from something else; InvalidArgument if it is
+// damaged.
+absl::StatusOr<Generated> ReadCandidates(absl::string_view key,
+                                         absl::string_view text);
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_GENERATE_H_

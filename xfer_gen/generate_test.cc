@@ -1,0 +1,168 @@
+// Candidates from presets: what is found, what is not, and that a saved run
+// reads back.
+#include "xfer_gen/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "xfer_gen/presets.h"
+
+namespace isomer::gen {
+namespace {
+
+Preset Named(absl::string_view name) {
+  for (const PresetText& p : AllPresets()) {
+    if (p.name == name) return *ParsePreset(p.name, p.text);
+  }
+  ADD_FAILURE() << "no preset " << name;
+  return {};
+}
+
+std::vector<std::string> Texts(const Generated& g) {
+  std::vector<std::string> out;
+  for (const Candidate& c : g.candidates) {
+    out.push_back(absl::StrReplaceAll(ir::PrintRule(c.rule), {{"\n", " "}}));
+  }
+  return out;
+}
+
+Generated Found(const Preset& preset, int depth, int threads = 1,
+                bool prune = true) {
+  GenerateOptions options;
+  options.enumerate.depth = depth;
+  options.enumerate.threads = threads;
+  options.enumerate.prune = prune;
+  absl::StatusOr<Generated> g = Generate(preset, options);
+  EXPECT_TRUE(g.ok()) << g.status();
+  return *std::move(g);
+}
+
+bool Has(const std::vector<std::string>& list, absl::string_view text) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+TEST(Generate, FindsTheLawsOfTwoDimensions) {
+  const Generated g = Found(Named("taso-2d-small"), 2);
+  const std::vector<std::string> found = Texts(g);
+  EXPECT_TRUE(
+      Has(found, "matmul(w1, matmul(w2, w3)) <=> matmul(matmul(w1, w2), w3)"));
+  EXPECT_TRUE(
+      Has(found, "slice(concat(w1, w2, axis=1), axis=1, from=0, to=4) => w1"));
+  EXPECT_TRUE(Has(found, "relu(relu(w1)) <=> relu(w1)"));
+  // A sum of three, though all ways to write it are one graph but for names.
+  EXPECT_TRUE(Has(found, "add(w1, add(w2, w3)) <=> add(w2, add(w1, w3))"));
+  for (const Candidate& c : g.candidates) {
+    EXPECT_GE(c.source_steps, c.target_steps) << ir::PrintRule(c.rule);
+    EXPECT_TRUE(c.seen_at_other_sizes) << ir::PrintRule(c.rule);
+  }
+}
+
+TEST(Generate, FindsTwoOutputsThatShare) {
+  const std::vector<std::string> found =
+      Texts(Found(Named("taso-2d-small"), 3));
+  EXPECT_TRUE(std::any_of(found.begin(), found.end(), [](const auto& text) {
+    return absl::StrContains(
+        text,
+        "let t1 = matmul(w1, concat(w2, w3, axis=1)) in slice(t1, axis=1, "
+        "from=0, to=4), slice(t1, axis=1, from=4, to=8) <=> matmul(w1, w2), "
+        "matmul(w1, w3)");
+  }));
+}
+
+// max is no polynomial: relu(x) * y = x*y + x*x*y is what TASO's stand-in for
+// it would give.
+TEST(Generate, DoesNotTakeReluForAPolynomial) {
+  for (const std::string& text : Texts(Found(Named("taso-2d-small"), 3))) {
+    const size_t arrow = text.find("=>");
+    const bool left = absl::StrContains(text.substr(0, arrow), "relu");
+    const bool right = absl::StrContains(text.substr(arrow), "relu");
+    if (left != right) {
+      EXPECT_TRUE(absl::StrContains(text, "slice(")) << text;
+    }
+  }
+}
+
+TEST(Generate, RefusesWhatHoldsAtOneSizeAlone) {
+  const absl::StatusOr<Preset> p = ParsePreset("p", R"(
+leaf x(1): f32[c]
+sizes b=4 c=3
+sizes b=5 c=3
+template times(a): mul(a, 4)
+template copies(a):
+  reduce_sum(broadcast(a, shape=[b c], dims=[1]), axes=[0])
+template twice(a): add(a, a)
+)");
+  ASSERT_TRUE(p.ok()) << p.status();
+  const Generated g = Found(*p, 2);
+  EXPECT_GT(g.stats.found.false_positives, 0);
+  const std::vector<std::string> found = Texts(g);
+  EXPECT_FALSE(found.empty());
+  for (const std::string& text : found) {
+    const size_t arrow = text.find("=>");
+    EXPECT_EQ(absl::StrContains(text.substr(0, arrow), "broadcast"),
+              absl::StrContains(text.substr(arrow), "broadcast"))
+        << text;
+  }
+}
+
+TEST(Generate, ThreadsDecideNothing) {
+  const Preset preset = Named("taso-2d-small");
+  const std::vector<std::string> one = Texts(Found(preset, 3));
+  EXPECT_EQ(one, Texts(Found(preset, 3, 2)));
+}
+
+TEST(Generate, SavedCandidatesReadBack) {
+  const Generated g = Found(Named("taso-2d-small"), 2);
+  const std::string text = WriteCandidates("key", g);
+  const absl::StatusOr<Generated> back = ReadCandidates("key", text);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(Texts(*back), Texts(g));
+  EXPECT_EQ(WriteCandidates("key", *back), text);
+  ASSERT_FALSE(back->candidates.empty());
+  EXPECT_EQ(back->candidates[0].leaves[0].type, g.candidates[0].leaves[0].type);
+}
+
+TEST(Generate, DamagedStatesAreNamed) {
+  const std::string text =
+      WriteCandidates("key", Found(Named("taso-2d-small"), 2));
+  EXPECT_EQ(ReadCandidates("other", text).status().message(),
+            "the state was made with another preset, depth, seed or version");
+  std::string broken = text;
+  broken[text.size() / 2] ^= 1;
+  EXPECT_EQ(ReadCandidates("key", broken).status().message(),
+            "the state is damaged: its check sum does not fit");
+  EXPECT_EQ(
+      ReadCandidates("key", text.substr(0, text.size() / 2)).status().message(),
+      "the state is damaged: its check sum does not fit");
+  EXPECT_EQ(ReadCandidates("key", "").status().message(),
+            "the state is damaged: its check sum does not fit");
+}
+
+TEST(Generate, LimitsStopCleanly) {
+  const Preset preset = Named("taso-2d-small");
+  GenerateOptions options;
+  options.enumerate.depth = 3;
+  options.max_bytes = 1;
+  absl::StatusOr<Generated> g = Generate(preset, options);
+  ASSERT_TRUE(g.ok()) << g.status();
+  EXPECT_EQ(g->stats.stop_reason, "memory");
+  options.max_bytes = INT64_MAX;
+  options.max_seconds = 0;
+  g = Generate(preset, options);
+  ASSERT_TRUE(g.ok()) << g.status();
+  EXPECT_EQ(g->stats.stop_reason, "time");
+  options.max_seconds = 1e9;
+  options.progress = [](const GenerateProgress&) { return false; };
+  g = Generate(preset, options);
+  ASSERT_TRUE(g.ok()) << g.status();
+  EXPECT_EQ(g->stats.stop_reason, "interrupted");
+}
+
+}  // namespace
+}  // namespace isomer::gen

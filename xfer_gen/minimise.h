@@ -1,0 +1,59 @@
+// From candidates to a set of rules that people can read: candidates are taken
+// smallest first; what the rules kept so far give is dropped, what they do not
+// give is generalised and kept. In the end, what the later rules give is
+// dropped too. (The idea is Ruler's: rules found, not only candidates, do the
+// pruning.)
+#ifndef ISOMER_XFER_GEN_MINIMISE_H_
+#define ISOMER_XFER_GEN_MINIMISE_H_
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/rule_syntax.h"
+#include "xfer_gen/candidate.h"
+#include "xfer_gen/derive.h"
+#include "xfer_gen/generalise.h"
+
+namespace isomer::gen {
+
+struct MinimiseOptions {
+  GeneraliseOptions generalise;
+  DeriveLimits limits = {.steps = 6};
+  // Where the candidates come from; the comment of every rule.
+  std::string origin;
+  // Rules that may be used in derivations and are not written.
+  std::vector<ir::RuleSyntax> known;
+  // Called with how many candidates are done; false stops the work. What was
+  // kept until then is a valid set.
+  std::function<bool(int64_t done, int64_t total)> progress;
+};
+
+// A candidate that is not among the rules, and why: "same as NAME", "instance
+// of NAME", "derived by NAME, NAME'", "fails: COUNTEREXAMPLE".
+struct Dropped {
+  std::string rule;
+  std::string why;
+};
+
+struct Minimised {
+  ir::RuleFileSyntax file;  // rules by name, each fold after its rule
+  std::vector<Dropped> dropped;
+  int64_t generalised = 0;  // candidates that became rules
+  double generalise_s = 0, minimise_s = 0;
+  bool stopped = false;
+};
+
+// Reduces candidates to rules.
+absl::StatusOr<Minimised> Minimise(absl::Span<const Candidate> candidates,
+                                   const MinimiseOptions& options);
+
+// A name made of what the rule says: its operators and a short hash.
+std::string NameOf(const ir::RuleSyntax& rule);
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_MINIMISE_H_

@@ -1,0 +1,97 @@
+// A small graph at known types as a function on arrays of field elements, run
+// millions of times. Operators with index semantics are unrolled; the others
+// are run by their definitions.
+#ifndef ISOMER_XFER_GEN_PROGRAM_H_
+#define ISOMER_XFER_GEN_PROGRAM_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/expand.h"
+#include "graph/graph.h"
+#include "ops/field.h"
+#include "ops/tensor_type.h"
+#include "xfer_gen/unroll.h"
+
+namespace isomer::gen {
+
+// The places of a tensor that a fingerprint looks at: all of a small one, a
+// fixed choice of a larger one. It depends on the shape alone.
+std::vector<uint32_t> SampledPlaces(const TensorType& type);
+
+// Memory that runs use; one for each thread.
+struct Scratch {
+  std::vector<Field> temporaries, output;
+  std::vector<const Field*> arrays;
+};
+
+class Program {
+ public:
+  // Compiles a graph whose inputs and outputs are floating-point tensors.
+  // Composite operators are opened.
+  static absl::StatusOr<Program> Compile(const ir::Graph& graph,
+                                         ir::Expansions& expansions);
+
+  const std::vector<TensorType>& outputs() const { return outputs_; }
+  // The number of elements of all outputs together.
+  int64_t size() const { return size_; }
+  // Where output k starts among them.
+  int64_t offset(int k) const { return offsets_[k]; }
+
+  // Computes all outputs, one after the other, into `out`.
+  void Run(absl::Span<const Field* const> inputs, Field* out,
+           Scratch& scratch) const;
+  // Computes the sampled places of all outputs alone; the others in `out` are
+  // left as they are.
+  void RunSampled(absl::Span<const Field* const> inputs, Field* out,
+                  Scratch& scratch) const;
+
+  // True if output k surely depends on whatever its operands depend on: every
+  // element of every operand goes in, and nothing is subtracted or divided.
+  bool faithful(int k) const { return faithful_[k]; }
+
+ private:
+  // Either unrolled code or one operator to be run by its definition.
+  struct Step {
+    Code code = {};
+    std::vector<Instruction> sampled = {};
+    const OpDef* op = nullptr;
+    Attrs attrs = {};
+    std::vector<TensorType> types = {};
+    std::vector<Ref> inputs = {};
+    std::vector<Ref> outs = {};
+    std::vector<TensorType> out_types = {};
+  };
+  class Builder;
+  class Places;
+
+  void RunSteps(absl::Span<const Field* const> inputs, Field* out,
+                Scratch& scratch, bool sampled) const;
+  static void RunCode(absl::Span<const Instruction> code,
+                      const std::vector<Ref>& operands,
+                      const Field* const* arrays, Field* temporaries,
+                      Field* out, uint32_t out_array);
+  static void RunOperator(const Step& step, const Field* const* arrays,
+                          Field* temporaries, Field* out, uint32_t out_array);
+  // The places that the wanted ones depend on, and these.
+  std::vector<bool> Needed(const std::vector<Ref>& wanted) const;
+  void MarkSampled();
+  void FindFaithful();
+
+  // Arrays: 0 constants, 1 temporaries, 2 the output, 3.. the inputs.
+  static constexpr uint32_t kConstants = 0, kTemporaries = 1, kOutput = 2,
+                            kInputs = 3;
+
+  std::vector<TensorType> inputs_, outputs_;
+  std::vector<int64_t> offsets_;
+  std::vector<Step> steps_;
+  std::vector<bool> faithful_;
+  int64_t size_ = 0;
+  int64_t num_temporaries_ = 0;
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_PROGRAM_H_

@@ -1,0 +1,235 @@
+// Steps become calls from the outputs down. A step that several others use, or
+// that has several outputs in use, is written once.
+#include "xfer_gen/side_text.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ops/status.h"
+
+namespace isomer::gen {
+
+namespace {
+
+using ir::ExprSyntax;
+using ir::ValueSyntax;
+
+ValueSyntax Number(int64_t n) {
+  return {.kind = ValueSyntax::Kind::kInteger, .integer = n};
+}
+
+ValueSyntax Literal(const Attr& attr) {
+  if (const int64_t* n = std::get_if<int64_t>(&attr)) return Number(*n);
+  if (const double* x = std::get_if<double>(&attr)) {
+    if (*x == static_cast<int64_t>(*x)) {
+      return Number(static_cast<int64_t>(*x));
+    }
+    return {.kind = ValueSyntax::Kind::kFloat, .real = *x};
+  }
+  if (const std::string* s = std::get_if<std::string>(&attr)) {
+    return {.kind = ValueSyntax::Kind::kName, .name = *s};
+  }
+  if (const DType* t = std::get_if<DType>(&attr)) {
+    return {.kind = ValueSyntax::Kind::kName,
+            .name = std::string(DTypeName(*t))};
+  }
+  ValueSyntax list{.kind = ValueSyntax::Kind::kList};
+  if (const auto* ints = std::get_if<std::vector<int64_t>>(&attr)) {
+    for (int64_t n : *ints) list.args.push_back(Number(n));
+  }
+  if (const auto* reals = std::get_if<std::vector<double>>(&attr)) {
+    for (double x : *reals) list.args.push_back(Literal(Attr(x)));
+  }
+  return list;
+}
+
+class Writer {
+ public:
+  Writer(const Dag& dag, DagValues& values,
+         const std::map<TensorId, std::string>& names)
+      : dag_(dag), values_(values), names_(names) {}
+
+  ir::SideSyntax Run(absl::Span<const TensorId> outputs) {
+    for (TensorId t : outputs) Count(t);
+    ir::SideSyntax side;
+    for (TensorId t : outputs) side.outputs.push_back(Tensor(t, side));
+    return side;
+  }
+
+ private:
+  // Counts how often each tensor is used, below what has a name.
+  void Count(TensorId t) {
+    if (++uses_[t] > 1 || names_.contains(t) || dag_.IsLeaf(t)) return;
+    const DagStep& step = dag_.step(dag_.step_of(t));
+    const Template& tmpl = TemplateOf(step);
+    // An operand that the template names twice is used twice, and one whose
+    // other outputs are in use too counts again.
+    for (int k = 0; k < step.arity; ++k) {
+      const int times = static_cast<int>(Mentions(tmpl, t - step.first, k));
+      for (int i = 0; i < times; ++i) Count(step.operands[k]);
+    }
+  }
+
+  const Template& TemplateOf(const DagStep& step) const {
+    return values_.world().preset().templates[step.tmpl];
+  }
+
+  // How often output `output` of a template names operand k.
+  static int64_t Mentions(const Template& t, int64_t output, int k) {
+    auto count = [&](auto& self, ir::RuleOperand o) -> int64_t {
+      const ir::RuleNode& n = t.side.nodes[o.node];
+      if (n.kind == ir::RuleNode::Kind::kVariable) {
+        return n.variable == t.param_variables[k];
+      }
+      int64_t sum = 0;
+      for (const ir::RuleOperand& in : n.inputs) sum += self(self, in);
+      return sum;
+    };
+    return count(count, t.side.outputs[output]);
+  }
+
+  ExprSyntax Tensor(TensorId t, ir::SideSyntax& side) {
+    if (auto it = names_.find(t); it != names_.end()) {
+      return {.name = it->second};
+    }
+    if (auto it = lets_.find(t); it != lets_.end()) return {.name = it->second};
+    const uint32_t s = dag_.step_of(t);
+    const DagStep& step = dag_.step(s);
+    const Template& tmpl = TemplateOf(step);
+    const Instance* instance = values_.InstanceOf(s);
+    ExprSyntax e =
+        Node(tmpl, *instance, tmpl.side.outputs[t - step.first], step, side);
+    if (uses_[t] < 2) return e;
+    ir::BinderSyntax let;
+    let.name = absl::StrCat("t", lets_.size() + 1);
+    let.value = std::move(e);
+    lets_[t] = let.name;
+    side.binders.push_back(std::move(let));
+    return {.name = lets_[t]};
+  }
+
+  ExprSyntax Node(const Template& tmpl, const Instance& instance,
+                  ir::RuleOperand o, const DagStep& step,
+                  ir::SideSyntax& side) {
+    const ir::RuleNode& n = tmpl.side.nodes[o.node];
+    if (n.kind == ir::RuleNode::Kind::kVariable) {
+      const auto k = std::find(tmpl.param_variables.begin(),
+                               tmpl.param_variables.end(), n.variable) -
+                     tmpl.param_variables.begin();
+      return Tensor(step.operands[k], side);
+    }
+    if (n.kind == ir::RuleNode::Kind::kLiteral) {
+      const double value = n.literal.kind == ValueSyntax::Kind::kFloat
+                               ? n.literal.real
+                               : static_cast<double>(n.literal.integer);
+      return {.kind = ExprSyntax::Kind::kNumber, .number = value};
+    }
+    ExprSyntax e{.kind = ExprSyntax::Kind::kCall,
+                 .name = n.op->name,
+                 .output = o.output};
+    for (const ir::RuleOperand& in : n.inputs) {
+      e.args.push_back(Node(tmpl, instance, in, step, side));
+    }
+    AddAttrs(n, instance.typing[o.node].attrs, e);
+    return e;
+  }
+
+  // The attributes that the template gives. One axis is written `axis`, and
+  // the other lists of the call then as numbers.
+  static void AddAttrs(const ir::RuleNode& n, const Attrs& typed,
+                       ExprSyntax& e) {
+    bool one_axis = false;
+    for (const ir::RuleAttr& a : n.attrs) {
+      const std::string& name = n.op->attrs[a.spec].name;
+      const auto* list = std::get_if<std::vector<int64_t>>(typed.Find(name));
+      one_axis = one_axis || (name == "axes" && list && list->size() == 1);
+    }
+    for (const ir::RuleAttr& a : n.attrs) {
+      const std::string& name = n.op->attrs[a.spec].name;
+      const Attr& value = *typed.Find(name);
+      const auto* list = std::get_if<std::vector<int64_t>>(&value);
+      if (one_axis && list != nullptr && list->size() == 1) {
+        e.attrs.push_back({name == "axes" ? "axis" : name, Number((*list)[0])});
+      } else {
+        e.attrs.push_back({name, Literal(value)});
+      }
+    }
+  }
+
+  const Dag& dag_;
+  DagValues& values_;
+  const std::map<TensorId, std::string>& names_;
+  std::map<TensorId, int> uses_;
+  std::map<TensorId, std::string> lets_;
+};
+
+template <class F>
+void ForEachVariable(ExprSyntax& e, F f) {
+  if (e.kind == ExprSyntax::Kind::kVariable) f(e.name);
+  for (ExprSyntax& a : e.args) ForEachVariable(a, f);
+}
+
+template <class F>
+void ForEachVariable(ir::SideSyntax& side, F f) {
+  for (ir::BinderSyntax& b : side.binders) ForEachVariable(b.value, f);
+  for (ExprSyntax& e : side.outputs) ForEachVariable(e, f);
+}
+
+}  // namespace
+
+ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
+                      absl::Span<const TensorId> outputs,
+                      const std::map<TensorId, std::string>& names) {
+  return Writer(dag, values, names).Run(outputs);
+}
+
+std::vector<std::string> VariablesOf(const ir::SideSyntax& side) {
+  std::set<std::string> lets;
+  for (const ir::BinderSyntax& b : side.binders) lets.insert(b.name);
+  std::vector<std::string> out;
+  ir::SideSyntax copy = side;
+  ForEachVariable(copy, [&](const std::string& name) {
+    if (lets.contains(name)) return;
+    if (std::find(out.begin(), out.end(), name) == out.end()) {
+      out.push_back(name);
+    }
+  });
+  return out;
+}
+
+std::vector<std::string> PlacesOf(const ir::RuleSyntax& rule) {
+  std::vector<std::string> out;
+  for (ir::SideSyntax side : {rule.source, rule.target}) {
+    ForEachVariable(side,
+                    [&](const std::string& name) { out.push_back(name); });
+  }
+  return out;
+}
+
+std::string SkeletonOf(const ir::SideSyntax& side) {
+  ir::SideSyntax copy = side;
+  ForEachVariable(copy, [](std::string& name) { name = "_"; });
+  std::string out;
+  for (const ir::BinderSyntax& b : copy.binders) {
+    absl::StrAppend(&out, "let ", ir::PrintExpr(b.value), " ");
+  }
+  for (const ExprSyntax& e : copy.outputs) {
+    absl::StrAppend(&out, ir::PrintExpr(e), " ");
+  }
+  return out;
+}
+
+std::string SkeletonOf(const ir::RuleSyntax& rule) {
+  return absl::StrCat(SkeletonOf(rule.source), "=> ", SkeletonOf(rule.target));
+}
+
+void RenameVariables(ir::SideSyntax& side,
+                     const std::map<std::string, std::string>& names) {
+  ForEachVariable(side, [&](std::string& name) {
+    if (auto it = names.find(name); it != names.end()) name = it->second;
+  });
+}
+
+}  // namespace isomer::gen

@@ -1,0 +1,37 @@
+// Tensors of a dag as one side of a rule: templates put in place of steps,
+// their attributes as the numbers that typing gave.
+#ifndef ISOMER_XFER_GEN_SIDE_TEXT_H_
+#define ISOMER_XFER_GEN_SIDE_TEXT_H_
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "graph/rule_syntax.h"
+#include "xfer_gen/dag.h"
+
+namespace isomer::gen {
+
+// The outputs as expressions. Tensors in `names` stand as variables; what is
+// used more than once is bound by `let`.
+ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
+                      absl::Span<const TensorId> outputs,
+                      const std::map<TensorId, std::string>& names);
+
+// The variables of a side in the order in which its text names them.
+std::vector<std::string> VariablesOf(const ir::SideSyntax& side);
+
+// The names at all places where a variable or a `let` stands, in order, and the
+// text with the names left out.
+std::vector<std::string> PlacesOf(const ir::RuleSyntax& rule);
+std::string SkeletonOf(const ir::SideSyntax& side);
+std::string SkeletonOf(const ir::RuleSyntax& rule);
+
+// Gives every variable of a side another name.
+void RenameVariables(ir::SideSyntax& side,
+                     const std::map<std::string, std::string>& names);
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_SIDE_TEXT_H_

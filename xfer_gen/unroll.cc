@@ -1,0 +1,448 @@
+// The element is taken apart once, its index expressions into integer
+// arithmetic on numbered loop variables; then it is walked once for each
+// output element.
+#include "xfer_gen/unroll.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ops/elem.h"
+#include "ops/status.h"
+
+namespace isomer::gen {
+
+namespace {
+
+// An index expression over numbered variables: a sum of products, whose
+// factors are variables or the divisions and extremes of other expressions.
+struct IndexCode {
+  enum class Call { kVariable, kFloorDiv, kMax, kMin };
+  struct Factor {
+    Call call = Call::kVariable;
+    int variable = 0;
+    std::vector<IndexCode> args = {};
+  };
+  struct Product {
+    int64_t coefficient;
+    std::vector<Factor> factors;
+  };
+  int64_t constant = 0;
+  std::vector<Product> products;
+};
+
+int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables);
+
+int64_t Value(const IndexCode::Factor& f,
+              const std::vector<int64_t>& variables) {
+  if (f.call == IndexCode::Call::kVariable) return variables[f.variable];
+  int64_t v = Value(f.args[0], variables);
+  for (size_t i = 1; i < f.args.size(); ++i) {
+    const int64_t w = Value(f.args[i], variables);
+    if (f.call == IndexCode::Call::kFloorDiv) v = FloorDiv(v, w);
+    if (f.call == IndexCode::Call::kMax) v = std::max(v, w);
+    if (f.call == IndexCode::Call::kMin) v = std::min(v, w);
+  }
+  return v;
+}
+
+int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables) {
+  int64_t v = e.constant;
+  for (const IndexCode::Product& p : e.products) {
+    int64_t term = p.coefficient;
+    for (const IndexCode::Factor& f : p.factors) term *= Value(f, variables);
+    v += term;
+  }
+  return v;
+}
+
+struct ElemCode;
+
+struct CondCode {
+  ElemCond::Kind kind;
+  IndexCode expr = {};
+  std::vector<CondCode> parts = {};
+};
+
+// An element with its indices as code.
+struct ElemCode {
+  Elem::Kind kind;
+  Field value = {};                          // kConst
+  IndexCode index = {};                      // kIndex; kReduce: extent
+  int input = 0;                             // kInput
+  std::vector<IndexCode> place = {};         // kInput
+  Elem::Fold fold = {};                      // kReduce
+  int variable = 0;                          // kReduce
+  Instruction::Function function = nullptr;  // kFn
+  bool max = false, min = false;             // kFn
+  std::vector<CondCode> cond = {};           // kIf: one
+  std::vector<ElemCode> args = {};
+};
+
+Instruction::Function FindFunction(absl::string_view name) {
+  if (name == "exp") return static_cast<Instruction::Function>(Exp);
+  if (name == "log") return static_cast<Instruction::Function>(Log);
+  if (name == "sqrt") return static_cast<Instruction::Function>(Sqrt);
+  if (name == "erf") return static_cast<Instruction::Function>(Erf);
+  if (name == "sin") return static_cast<Instruction::Function>(Sin);
+  if (name == "cos") return static_cast<Instruction::Function>(Cos);
+  if (name == "floor") return static_cast<Instruction::Function>(Floor);
+  return nullptr;
+}
+
+// Turns an element into code; `ok` goes to false where that is not possible.
+class Compiler {
+ public:
+  explicit Compiler(std::vector<std::string> variables)
+      : variables_(std::move(variables)) {}
+
+  bool ok() const { return ok_; }
+  size_t num_variables() const { return most_; }
+
+  ElemCode Compile(const Elem& e) {
+    ElemCode out{.kind = e.kind()};
+    switch (e.kind()) {
+      case Elem::Kind::kConst:
+        out.value = Field::FromDouble(e.value());
+        return out;
+      case Elem::Kind::kIndex:
+        out.index = Index(e.expr());
+        return out;
+      case Elem::Kind::kInput:
+        out.input = e.input();
+        for (const DimExpr& d : e.indices()) out.place.push_back(Index(d));
+        return out;
+      case Elem::Kind::kReduce:
+        out.index = Index(e.expr());
+        out.fold = e.fold();
+        out.variable = static_cast<int>(variables_.size());
+        variables_.push_back(e.name());
+        most_ = std::max(most_, variables_.size());
+        out.args.push_back(Compile(e.args()[0]));
+        variables_.pop_back();
+        return out;
+      case Elem::Kind::kFn:
+        out.function = FindFunction(e.name());
+        out.max = e.name() == "max";
+        out.min = e.name() == "min";
+        ok_ = ok_ && (out.function != nullptr || out.max || out.min);
+        break;
+      case Elem::Kind::kIf:
+        out.cond.push_back(Cond(e.cond()));
+        break;
+      default:
+        break;
+    }
+    for (const Elem& arg : e.args()) out.args.push_back(Compile(arg));
+    return out;
+  }
+
+ private:
+  IndexCode Index(const DimExpr& e) { return Index(e.polynomial()); }
+
+  IndexCode Index(const Polynomial& p) {
+    IndexCode out;
+    out.constant = Integer(p.constant_term());
+    for (const Monomial& m : p.monomials()) {
+      IndexCode::Product product{Integer(m.coefficient), {}};
+      for (const isomer::Factor& f : m.factors) {
+        ok_ = ok_ && f.power > 0;
+        for (int k = 0; k < f.power; ++k) product.factors.push_back(Of(f.atom));
+      }
+      out.products.push_back(std::move(product));
+    }
+    return out;
+  }
+
+  IndexCode::Factor Of(const Atom& atom) {
+    IndexCode::Factor f;
+    if (atom.is_symbol()) {
+      const auto it =
+          std::find(variables_.rbegin(), variables_.rend(), atom.name());
+      ok_ = ok_ && it != variables_.rend();
+      f.variable = static_cast<int>(variables_.rend() - it) - 1;
+      return f;
+    }
+    if (atom.Is("floordiv")) {
+      f.call = IndexCode::Call::kFloorDiv;
+    } else if (atom.Is("max")) {
+      f.call = IndexCode::Call::kMax;
+    } else if (atom.Is("min")) {
+      f.call = IndexCode::Call::kMin;
+    } else {
+      ok_ = false;  // an element of an integer tensor
+    }
+    for (const Polynomial& arg : atom.args()) f.args.push_back(Index(arg));
+    return f;
+  }
+
+  int64_t Integer(Rational r) {
+    ok_ = ok_ && r.integer().has_value();
+    return r.integer().value_or(0);
+  }
+
+  CondCode Cond(const ElemCond& c) {
+    CondCode out{.kind = c.kind()};
+    switch (c.kind()) {
+      case ElemCond::Kind::kGe0:
+      case ElemCond::Kind::kEq0:
+        out.expr = Index(c.expr());
+        break;
+      case ElemCond::Kind::kAnd:
+      case ElemCond::Kind::kOr:
+      case ElemCond::Kind::kNot:
+        for (const ElemCond& p : c.parts()) out.parts.push_back(Cond(p));
+        break;
+      default:
+        ok_ = false;  // it looks at elements
+    }
+    return out;
+  }
+
+  std::vector<std::string> variables_;
+  size_t most_ = 0;
+  bool ok_ = true;
+};
+
+// Writes instructions for one output element after the other.
+class Emitter {
+ public:
+  Emitter(absl::Span<const TensorType> types, absl::Span<const Ref> inputs,
+          Ref temporaries, size_t num_variables, Code& code)
+      : inputs_(inputs),
+        next_(temporaries),
+        variables_(num_variables),
+        code_(code) {
+    for (const TensorType& t : types) strides_.push_back(Strides(t.shape));
+  }
+
+  std::vector<int64_t>& variables() { return variables_; }
+
+  // Where the value of `e` lies; a temporary place if it is computed.
+  Ref Emit(const ElemCode& e) {
+    switch (e.kind) {
+      case Elem::Kind::kConst:
+        return Constant(e.value);
+      case Elem::Kind::kIndex:
+        return Constant(Field::FromInt(Value(e.index, variables_)));
+      case Elem::Kind::kInput:
+        return Input(e);
+      case Elem::Kind::kIf:
+        return Emit(e.args[Holds(e.cond[0]) ? 0 : 1]);
+      case Elem::Kind::kReduce:
+        return Reduce(e);
+      case Elem::Kind::kAdd:
+        return Simple(Instruction::Kind::kSum, e);
+      case Elem::Kind::kMul:
+        return Simple(Instruction::Kind::kProduct, e);
+      case Elem::Kind::kDiv:
+        return Simple(Instruction::Kind::kDiv, e);
+      case Elem::Kind::kFn:
+        if (e.max) return Simple(Instruction::Kind::kMax, e);
+        if (e.min) return Simple(Instruction::Kind::kMin, e);
+        Instruction f{.kind = Instruction::Kind::kFunction,
+                      .function = e.function};
+        const Ref arg = Emit(e.args[0]);
+        return Add(f, {arg});
+    }
+    return {};
+  }
+
+  // Moves the value at `from` to `to`: the instruction that made it writes
+  // there at once.
+  void Place(Ref from, Ref to) {
+    if (!code_.instructions.empty() && code_.instructions.back().out == from &&
+        from.array() == next_.array()) {
+      code_.instructions.back().out = to;
+      return;
+    }
+    Instruction copy{.kind = Instruction::Kind::kSum, .out = to};
+    Append(copy, {from});
+  }
+
+  Ref next() const { return next_; }
+
+ private:
+  Ref Constant(Field value) {
+    auto it = std::find(code_.constants.begin(), code_.constants.end(), value);
+    if (it == code_.constants.end()) {
+      code_.constants.push_back(value);
+      it = code_.constants.end() - 1;
+    }
+    return Ref(0, static_cast<uint32_t>(it - code_.constants.begin()));
+  }
+
+  Ref Input(const ElemCode& e) {
+    int64_t at = 0;
+    for (size_t d = 0; d < e.place.size(); ++d) {
+      at += Value(e.place[d], variables_) * strides_[e.input][d];
+    }
+    const Ref base = inputs_[e.input];
+    return Ref(base.array(), base.place() + static_cast<uint32_t>(at));
+  }
+
+  bool IsConstant(Ref r, Field value) const {
+    return r.array() == 0 && code_.constants[r.place()] == value;
+  }
+
+  bool Holds(const CondCode& c) const {
+    switch (c.kind) {
+      case ElemCond::Kind::kGe0:
+        return Value(c.expr, variables_) >= 0;
+      case ElemCond::Kind::kEq0:
+        return Value(c.expr, variables_) == 0;
+      case ElemCond::Kind::kAnd:
+        return Holds(c.parts[0]) && Holds(c.parts[1]);
+      case ElemCond::Kind::kOr:
+        return Holds(c.parts[0]) || Holds(c.parts[1]);
+      default:
+        return !Holds(c.parts[0]);
+    }
+  }
+
+  Ref Simple(Instruction::Kind kind, const ElemCode& e) {
+    std::vector<Ref> args;
+    for (const ElemCode& arg : e.args) args.push_back(Emit(arg));
+    const bool constant = args[1].array() == 0;
+    if (kind == Instruction::Kind::kDiv && constant) {
+      // A division by a number is a product, which cannot cancel anything.
+      kind = Instruction::Kind::kProduct;
+      args[1] = Constant(code_.constants[args[1].place()].Inverse());
+    }
+    Instruction i{.kind = kind};
+    return Add(i, args);
+  }
+
+  // Nested sums become one; sums of products become dot products.
+  Ref Reduce(const ElemCode& e) {
+    std::vector<const ElemCode*> nest = {&e};
+    while (nest.back()->args[0].kind == Elem::Kind::kReduce &&
+           nest.back()->args[0].fold == e.fold) {
+      nest.push_back(&nest.back()->args[0]);
+    }
+    const ElemCode& body = nest.back()->args[0];
+    const bool dot =
+        e.fold == Elem::Fold::kSum && body.kind == Elem::Kind::kMul;
+    std::vector<Ref> args;
+    Loop(nest, 0, [&] {
+      if (!dot) {
+        const Ref r = Emit(body);
+        if (e.fold == Elem::Fold::kSum && IsConstant(r, Field())) return;
+        args.push_back(r);
+        return;
+      }
+      const Ref a = Emit(body.args[0]), b = Emit(body.args[1]);
+      if (IsConstant(a, Field()) || IsConstant(b, Field())) return;
+      args.push_back(a);
+      args.push_back(b);
+    });
+    if (args.empty()) {
+      return Constant(Field::FromInt(e.fold == Elem::Fold::kProd ? 1 : 0));
+    }
+    Instruction i;
+    switch (e.fold) {
+      case Elem::Fold::kSum:
+        i.kind = dot ? Instruction::Kind::kDot : Instruction::Kind::kSum;
+        break;
+      case Elem::Fold::kProd:
+        i.kind = Instruction::Kind::kProduct;
+        break;
+      case Elem::Fold::kMax:
+        i.kind = Instruction::Kind::kMax;
+        break;
+      case Elem::Fold::kMin:
+        i.kind = Instruction::Kind::kMin;
+        break;
+    }
+    return Add(i, args);
+  }
+
+  template <class F>
+  void Loop(const std::vector<const ElemCode*>& nest, size_t depth, F body) {
+    if (depth == nest.size()) return body();
+    const int64_t extent = Value(nest[depth]->index, variables_);
+    for (int64_t k = 0; k < extent; ++k) {
+      variables_[nest[depth]->variable] = k;
+      Loop(nest, depth + 1, body);
+    }
+  }
+
+  Ref Add(Instruction i, const std::vector<Ref>& args) {
+    i.out = next_;
+    next_ = Ref(next_.array(), next_.place() + 1);
+    Append(i, args);
+    return i.out;
+  }
+
+  void Append(Instruction i, const std::vector<Ref>& args) {
+    i.first = static_cast<uint32_t>(code_.operands.size());
+    i.count = static_cast<uint32_t>(args.size());
+    if (i.kind == Instruction::Kind::kDot) {
+      i.uniform = true;
+      for (size_t k = 0; k < args.size(); ++k) {
+        i.uniform = i.uniform && args[k].array() == args[k % 2].array();
+      }
+    }
+    code_.operands.insert(code_.operands.end(), args.begin(), args.end());
+    code_.instructions.push_back(i);
+  }
+
+  absl::Span<const Ref> inputs_;
+  std::vector<std::vector<int64_t>> strides_;
+  Ref next_;
+  std::vector<int64_t> variables_;
+  Code& code_;
+};
+
+}  // namespace
+
+absl::Status Unroll(const OpDef& op, absl::Span<const TensorType> types,
+                    const Attrs& attrs, absl::Span<const Ref> inputs, Ref out,
+                    Ref& temporaries, Code& code) {
+  std::vector<SymType> sym;
+  for (const TensorType& t : types) {
+    if (!IsFloat(t.dtype) || !t.device.empty()) {
+      return Unsupported(op.name, ": on ", TypeText(t), " is not unrolled");
+    }
+    sym.push_back(ToSymbolic(t));
+  }
+  ASSIGN_OR_RETURN(Inferred<DimExpr> inferred,
+                   InferOp(op, sym, ToSymbolic(attrs)));
+  ASSIGN_OR_RETURN(Inferred<int64_t> known, InferOp(op, types, attrs));
+  if (known.outputs.size() != 1 || !IsFloat(known.outputs[0].dtype) ||
+      !known.outputs[0].device.empty()) {
+    return Unsupported(op.name, ": has other than one plain float output");
+  }
+  const std::vector<int64_t>& shape = known.outputs[0].shape;
+  std::vector<std::string> names;
+  std::vector<DimExpr> index;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    names.push_back(absl::StrCat("i", d));
+    index.push_back(DimExpr::Symbol(names.back()));
+  }
+  ASSIGN_OR_RETURN(Elem elem, IndexOp(op, sym, inferred, index));
+  Compiler compiler(names);
+  const ElemCode compiled = compiler.Compile(elem);
+  if (!compiler.ok()) {
+    return Unsupported(op.name, ": its elements depend on values");
+  }
+  Emitter emitter(types, inputs, temporaries,
+                  std::max(compiler.num_variables(), names.size()), code);
+  const int64_t n = NumElements(shape);
+  for (int64_t at = 0; at < n; ++at) {
+    int64_t rest = at;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+      emitter.variables()[d] = rest % shape[d];
+    }
+    const Ref value = emitter.Emit(compiled);
+    emitter.Place(value,
+                  Ref(out.array(), out.place() + static_cast<uint32_t>(at)));
+  }
+  temporaries = emitter.next();
+  return absl::OkStatus();
+}
+
+}  // namespace isomer::gen

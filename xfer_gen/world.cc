@@ -1,0 +1,284 @@
+// Kinds and instances are made when they are first asked for and kept.
+#include "xfer_gen/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "graph/build_side.h"
+#include "graph/hashing.h"
+#include "ops/sharding.h"
+#include "ops/status.h"
+
+namespace isomer::gen {
+
+namespace {
+
+std::vector<Field> RandomValues(uint64_t seed, int64_t n) {
+  std::vector<Field> out;
+  for (int64_t i = 0; i < n; ++i) {
+    const uint64_t high = ir::HashCombine(seed, 2 * i);
+    const uint64_t low = ir::HashCombine(seed, 2 * i + 1);
+    out.push_back(
+        Field::FromWide(static_cast<unsigned __int128>(high) << 64 | low));
+  }
+  return out;
+}
+
+// What a template asks of the sizes of its operands.
+absl::Status CheckConditions(const Template& t,
+                             absl::Span<const TensorType* const> tensors,
+                             absl::Span<const std::optional<Attr>> attrs) {
+  auto type_of = [&](ir::RuleOperand o) -> const TensorType* {
+    const int variable = t.where_variables[o.node];
+    return variable < 0 ? nullptr : tensors[variable];
+  };
+  for (const ir::RuleCondition& c : t.where) {
+    ASSIGN_OR_RETURN(const bool holds, ir::Holds(c, {attrs, type_of, nullptr}));
+    if (!holds) return Invalid("a condition of template ", t.name, " fails");
+  }
+  return absl::OkStatus();
+}
+
+// Sizes to confirm at may be larger than those to enumerate at.
+constexpr int kMoreElements = 8;
+
+}  // namespace
+
+uint64_t TypeHash(const TensorType& type) {
+  return ir::HashText(TypeText(type));
+}
+
+std::vector<Leaf> LeavesOf(const Preset& preset) {
+  std::vector<Leaf> leaves;
+  for (size_t c = 0; c < preset.leaves.size(); ++c) {
+    for (int i = 0; i < preset.leaves[c].count; ++i) {
+      leaves.push_back({static_cast<int>(c), i});
+    }
+  }
+  return leaves;
+}
+
+std::string LeafName(const Preset& preset, const Leaf& leaf) {
+  return absl::StrCat(preset.leaves[leaf.cls].name, leaf.index + 1);
+}
+
+World::World(const Preset& preset, int assignment, uint64_t seed)
+    : preset_(preset),
+      sizes_(preset.sizes[assignment]),
+      max_elements_(preset.max_elements *
+                    (assignment == 0 ? 1 : kMoreElements)) {
+  for (const Template& t : preset.templates) {
+    has_seams_ = has_seams_ || t.parts >= 0;
+  }
+  const std::vector<Leaf> leaves = LeavesOf(preset);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    const TensorType type =
+        LeafType(preset.leaves[leaves[i].cls], leaves[i].index, sizes_);
+    leaf_kinds_.push_back(
+        Intern(type, std::vector<int>(type.shape.size(), -1)));
+    const uint64_t h = ir::HashCombine(ir::HashMix(seed + 1), i);
+    leaf_values_.push_back(RandomValues(h, NumElements(type)));
+    spare_values_.push_back(RandomValues(~h, NumElements(type)));
+  }
+}
+
+const TensorType& World::type(KindId kind) const {
+  std::shared_lock lock(mutex_);
+  return kinds_[kind].type;
+}
+
+bool World::HasSeam(KindId kind, int dim) const {
+  std::shared_lock lock(mutex_);
+  const std::vector<int>& seams = kinds_[kind].seams;
+  return dim < static_cast<int>(seams.size()) && seams[dim] >= 0;
+}
+
+KindId World::Intern(const TensorType& type, std::vector<int> seams) {
+  auto [it, fresh] =
+      kind_ids_.try_emplace({TypeText(type), seams}, kinds_.size());
+  if (fresh) {
+    kinds_.push_back({type, std::move(seams)});
+  }
+  return it->second;
+}
+
+int World::InternSeam(Seam seam) {
+  auto [it, fresh] = seam_ids_.try_emplace(seam, seams_.size());
+  if (fresh) seams_.push_back(seam);
+  return it->second;
+}
+
+const Instance* World::Find(int t, absl::Span<const KindId> kinds) {
+  Key key;
+  key.fill(-1);
+  key[0] = t;
+  std::copy(kinds.begin(), kinds.end(), key.begin() + 1);
+  {
+    std::shared_lock lock(mutex_);
+    if (auto it = instances_.find(key); it != instances_.end()) {
+      return it->second.get();
+    }
+  }
+  std::unique_lock lock(mutex_);
+  auto [it, fresh] = instances_.try_emplace(key);
+  if (!fresh) return it->second.get();
+  absl::StatusOr<std::unique_ptr<Instance>> made = Make(t, kinds);
+  if (!made.ok()) return nullptr;
+  std::unique_ptr<Instance>& instance = instances_[key];
+  instance = *std::move(made);
+  return instance.get();
+}
+
+absl::Status World::WhyNot(int t, absl::Span<const KindId> kinds) {
+  std::unique_lock lock(mutex_);
+  return Make(t, kinds).status();
+}
+
+absl::StatusOr<std::unique_ptr<Instance>> World::Make(
+    int t, absl::Span<const KindId> kinds) {
+  const Template& tmpl = preset_.templates[t];
+  std::vector<TensorType> types;
+  for (KindId k : kinds) types.push_back(kinds_[k].type);
+  std::vector<std::optional<Attr>> attrs(tmpl.attr_names.size());
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    const std::string& name = tmpl.attr_names[i];
+    if (tmpl.parts >= 0 && name == "seam") {
+      const Kind& k = kinds_[kinds[0]];
+      if (tmpl.parts >= k.type.rank() || k.seams[tmpl.parts] < 0) {
+        return Invalid("the operand was not joined along ", tmpl.parts);
+      }
+      attrs[i] = Attr(seams_[k.seams[tmpl.parts]].place);
+    } else if (sizes_.contains(name)) {
+      attrs[i] = Attr(SizeOf(sizes_, name, 0));
+    } else if (tmpl.attr_words[i]) {
+      attrs[i] = Attr(name);
+    }
+  }
+  ir::SideTyping<int64_t> typing;
+  std::vector<const TensorType*> tensors(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    tensors[tmpl.param_variables[i]] = &types[i];
+  }
+  RETURN_IF_ERROR(ir::TypeSide<int64_t>(tmpl.side, tensors, attrs, {}, typing));
+  RETURN_IF_ERROR(CheckConditions(tmpl, tensors, attrs));
+  ir::Graph graph;
+  std::vector<Value> inputs(types.size());
+  for (size_t i = 0; i < types.size(); ++i) {
+    inputs[tmpl.param_variables[i]] = graph.AddInput(tmpl.params[i], types[i]);
+  }
+  ASSIGN_OR_RETURN(ir::BuiltSide built,
+                   ir::BuildSide(graph, tmpl.side, typing, inputs, attrs));
+  for (size_t k = 0; k < built.outputs.size(); ++k) {
+    const TensorType& type = graph.type(built.outputs[k]);
+    if (NumElements(type) > max_elements_ || NumElements(type) < 1) {
+      return Invalid("an output of ", NumElements(type), " elements");
+    }
+    graph.AddOutput(absl::StrCat("y", k), built.outputs[k]);
+  }
+  std::string key = absl::StrCat(t);
+  for (const TensorType& type : types) {
+    absl::StrAppend(&key, " ", TypeText(type));
+  }
+  if (tmpl.parts >= 0) {
+    absl::StrAppend(&key, " ",
+                    seams_[kinds_[kinds[0]].seams[tmpl.parts]].place);
+  }
+  ASSIGN_OR_RETURN(Compiled * compiled, CompiledOf(key, graph));
+  auto instance = std::make_unique<Instance>(
+      Instance{{}, *compiled->program, {}, {}, std::move(typing.nodes)});
+  for (size_t k = 0; k < built.outputs.size(); ++k) {
+    const TensorType& type = graph.type(built.outputs[k]);
+    instance->type_hashes.push_back(TypeHash(type));
+    instance->samples.push_back(SampledPlaces(type));
+    for (uint32_t& place : instance->samples.back()) {
+      place += static_cast<uint32_t>(instance->program.offset(k));
+    }
+    instance->outputs.push_back(Intern(
+        type, SeamsOf(tmpl, *compiled, graph, static_cast<int>(k), kinds)));
+  }
+  return instance;
+}
+
+absl::StatusOr<World::Compiled*> World::CompiledOf(const std::string& key,
+                                                   const ir::Graph& graph) {
+  Compiled& compiled = compiled_[key];
+  if (compiled.program == nullptr) {
+    absl::StatusOr<Program> made = Program::Compile(graph, expansions_);
+    if (!made.ok()) return made.status();
+    compiled.program = std::make_unique<Program>(*std::move(made));
+  }
+  return &compiled;
+}
+
+std::vector<int> World::SeamsOf(const Template& t, Compiled& compiled,
+                                const ir::Graph& graph, int number,
+                                absl::Span<const KindId> kinds) {
+  const Value output = graph.outputs()[number].value;
+  std::vector<int> seams(graph.type(output).rank(), -1);
+  if (!has_seams_) return seams;
+  bool any = false;
+  for (KindId k : kinds) {
+    for (int seam : kinds_[k].seams) any = any || seam >= 0;
+  }
+  if (any && !compiled.carried) {
+    compiled.carried.emplace();
+    for (const ir::Output& o : graph.outputs()) {
+      auto& dims = compiled.carried->emplace_back();
+      for (int d = 0; d < graph.type(o.value).rank(); ++d) {
+        dims.push_back(Carry(graph, o.value, d));
+      }
+    }
+  }
+  for (int d = 0; d < static_cast<int>(seams.size()); ++d) {
+    if (d == t.joins) {
+      const Kind &a = kinds_[kinds[0]], &b = kinds_[kinds[1]];
+      seams[d] = InternSeam({a.seams[d], b.seams[d], a.type.shape[d]});
+    } else if (d == t.parts) {
+      const Seam s = seams_[kinds_[kinds[0]].seams[d]];
+      seams[d] = number == 0 ? s.left : s.right;
+    } else if (any) {
+      // Operands that share a dimension must have been joined alike.
+      const std::vector<Carried>& from = (*compiled.carried)[number][d];
+      for (size_t i = 0; i < from.size(); ++i) {
+        const int seam = kinds_[kinds[from[i].operand]].seams[from[i].dim];
+        if (i > 0 && seam != seams[d]) {
+          seams[d] = -1;
+          break;
+        }
+        seams[d] = seam;
+      }
+    }
+  }
+  return seams;
+}
+
+std::vector<World::Carried> World::Carry(const ir::Graph& graph, Value v,
+                                         int dim) {
+  const ir::Node& n = graph.node(v.node);
+  if (n.kind == ir::Node::Kind::kInput) {
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      if (graph.inputs()[i] == v.node) return {{static_cast<int>(i), dim}};
+    }
+  }
+  if (n.kind != ir::Node::Kind::kOp) return {};
+  std::vector<TensorType> types;
+  for (const Value& in : n.inputs) types.push_back(graph.type(in));
+  absl::StatusOr<std::vector<Sharding>> shardings =
+      LegalShardings(*n.op, types, *n.attrs);
+  if (!shardings.ok()) return {};
+  std::vector<Carried> out;
+  for (const Sharding& s : *shardings) {
+    if (s.output_dim != dim) continue;
+    for (size_t i = 0; i < s.input_dims.size(); ++i) {
+      if (s.input_dims[i] < 0) continue;
+      for (Carried c : Carry(graph, n.inputs[i], s.input_dims[i])) {
+        if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
+      }
+    }
+    break;
+  }
+  return out;
+}
+
+}  // namespace isomer::gen

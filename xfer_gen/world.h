@@ -1,0 +1,141 @@
+// The templates at one assignment of sizes: which operands each takes, what it
+// gives, and how it is computed; and random values for the leaves.
+//
+// The kind of a tensor is its type and its seams: where, along each dimension,
+// it was joined of two tensors. Seams come from templates that say so, are
+// carried along by every operator that maps a dimension to one of its
+// operands' (as its legal shardings tell), and let a template take a tensor
+// apart where it was joined.
+#ifndef ISOMER_XFER_GEN_WORLD_H_
+#define ISOMER_XFER_GEN_WORLD_H_
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/expand.h"
+#include "ops/field.h"
+#include "xfer_gen/preset.h"
+#include "xfer_gen/program.h"
+
+namespace isomer::gen {
+
+// One leaf: which class, and which variable of it, from 0.
+struct Leaf {
+  int cls = 0;
+  int index = 0;
+};
+
+// All leaves of a preset, class by class.
+std::vector<Leaf> LeavesOf(const Preset& preset);
+// The name of a leaf: x1.
+std::string LeafName(const Preset& preset, const Leaf& leaf);
+
+// The hash of a type: the same in every run.
+uint64_t TypeHash(const TensorType& type);
+
+// Numbers a kind within one world.
+using KindId = int32_t;
+
+// A template on operands of given kinds.
+struct Instance {
+  std::vector<KindId> outputs;
+  const Program& program;
+  // Per output: the hash of its type, and the places that fingerprints look at
+  // among the elements of all outputs.
+  std::vector<uint64_t> type_hashes;
+  std::vector<std::vector<uint32_t>> samples;
+  // The attributes of each node of the template's side, as typed.
+  std::vector<ir::TypedNode<int64_t>> typing;
+};
+
+class World {
+ public:
+  // `assignment` picks a line of sizes; `seed` the values of the leaves.
+  World(const Preset& preset, int assignment, uint64_t seed);
+
+  const Preset& preset() const { return preset_; }
+  const TensorType& type(KindId kind) const;
+  // A seam along a dimension, or -1: true if the kind has one there.
+  bool HasSeam(KindId kind, int dim) const;
+
+  KindId leaf_kind(int leaf) const { return leaf_kinds_[leaf]; }
+  // The values of a leaf; `spare` gives values that no leaf has.
+  const Field* leaf_values(int leaf, bool spare = false) const {
+    return (spare ? spare_values_ : leaf_values_)[leaf].data();
+  }
+
+  // The instance of template `t` on operands of these kinds, or null if it
+  // does not type there. May be called from several threads.
+  const Instance* Find(int t, absl::Span<const KindId> kinds);
+
+  // The error that Find turned into null, for messages.
+  absl::Status WhyNot(int t, absl::Span<const KindId> kinds);
+
+ private:
+  // A binary tree of joins; none is -1.
+  struct Seam {
+    int left = -1, right = -1;
+    int64_t place = 0;
+    friend auto operator<=>(const Seam&, const Seam&) = default;
+  };
+  struct Kind {
+    TensorType type;
+    std::vector<int> seams;  // per dimension
+  };
+  using Key = std::array<int32_t, kMaxParams + 1>;  // template, kinds
+  // An operand's dimension that a dimension of an output is.
+  struct Carried {
+    int operand, dim;
+    friend bool operator==(const Carried&, const Carried&) = default;
+  };
+  // A program, and for each dimension of each output what it is; nothing where
+  // it is no operand's.
+  struct Compiled {
+    std::unique_ptr<Program> program;
+    std::optional<std::vector<std::vector<std::vector<Carried>>>> carried = {};
+  };
+
+  absl::StatusOr<std::unique_ptr<Instance>> Make(
+      int t, absl::Span<const KindId> kinds);
+  // The program of a graph; templates on operands of equal types and seams at
+  // equal places share one.
+  absl::StatusOr<Compiled*> CompiledOf(const std::string& key,
+                                       const ir::Graph& graph);
+  KindId Intern(const TensorType& type, std::vector<int> seams);
+  int InternSeam(Seam seam);
+  std::vector<int> SeamsOf(const Template& t, Compiled& compiled,
+                           const ir::Graph& graph, int number,
+                           absl::Span<const KindId> kinds);
+  // The dimensions of operands that dimension `dim` of a value is.
+  static std::vector<Carried> Carry(const ir::Graph& graph, Value v, int dim);
+
+  const Preset& preset_;
+  const Sizes& sizes_;
+  int64_t max_elements_;
+  bool has_seams_ = false;
+  std::deque<Kind> kinds_;
+  std::map<std::pair<std::string, std::vector<int>>, KindId> kind_ids_;
+  std::vector<Seam> seams_;
+  std::map<Seam, int> seam_ids_;
+  std::vector<KindId> leaf_kinds_;
+  std::vector<std::vector<Field>> leaf_values_, spare_values_;
+  absl::flat_hash_map<Key, std::unique_ptr<Instance>> instances_;
+  std::map<std::string, Compiled> compiled_;
+  ir::Expansions expansions_;
+  mutable std::shared_mutex mutex_;
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_WORLD_H_
