@@ -45,9 +45,10 @@ class Maker {
     std::vector<TensorType> types;
     for (const SymType& t : case_.tensors) {
       ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
-      // A size that was eliminated may come out as anything.
-      if (absl::c_any_of(shape, [](int64_t d) { return d < 0; })) {
-        return absl::NotFoundError("a size below zero");
+      // A size that was eliminated may come out as anything; rules speak of
+      // sizes from 1 on.
+      if (absl::c_any_of(shape, [](int64_t d) { return d < 1; })) {
+        return absl::NotFoundError("a tensor is empty");
       }
       types.push_back({IsFloat(t.dtype) ? floats_ : t.dtype, std::move(shape)});
     }

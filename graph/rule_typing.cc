@@ -36,7 +36,8 @@ std::vector<std::optional<int64_t>> FixedRanks(const BoundRule& rule) {
         continue;
       }
       const RuleNode& n = rule.source.nodes[rank->tensor.node];
-      if (n.kind == RuleNode::Kind::kVariable) {
+      if (n.kind == RuleNode::Kind::kVariable && size->integer >= 0 &&
+          size->integer <= kMaxRank) {
         out[n.variable] = size->integer;
       }
     }

@@ -168,6 +168,7 @@ class Run {
     ASSIGN_OR_RETURN(max_seconds_, Seconds(args_));
     ASSIGN_OR_RETURN(const int64_t threads, args_.Int("threads", 1, 1, 256));
     ASSIGN_OR_RETURN(const int64_t seed, args_.Int("seed", 1, 0, INT64_MAX));
+    options_.enumerate.depth = 0;  // the preset's
     options_.enumerate.threads = static_cast<int>(threads);
     options_.enumerate.seed = static_cast<uint64_t>(seed);
     options_.enumerate.connected = args_.Has("connected");

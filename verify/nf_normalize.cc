@@ -619,9 +619,14 @@ class Normalizer {
     if (!(common.number == Polynomial(1)) || !common.factors.empty()) {
       c_.axioms.insert("max(c * a, c * b) = c * max(a, b) for c > 0");
     }
+    // Without the factor an item may be a maximum itself.
+    std::vector<Item> flat;
     for (Item& item : items) {
       item.body = std::make_shared<const Sum>(Without(*item.body, common));
+      if (!Flatten(item, flat)) flat.push_back(item);
     }
+    items = std::move(flat);
+    MergeItems(items);
     Term t{common.number, {}, {}, common.factors};
     t.factors.push_back(
         {std::make_shared<const Leaf>(

@@ -290,13 +290,25 @@ class Finder {
         }
       }
     }
-    for (const std::vector<TensorId>* side : {&a.outputs, &b.outputs}) {
-      for (TensorId t : *side) {
-        if (!dag_.IsLeaf(t) && shared(dag_.step_of(t))) return {};
+    // An output of one side may be what the other side is made of; a rule that
+    // has a bare variable on both sides has no source.
+    bool bare[2] = {false, false};
+    for (const Side* side : {&a, &b}) {
+      for (TensorId t : side->outputs) {
+        if (dag_.IsLeaf(t) || !shared(dag_.step_of(t))) continue;
+        bare[side == &b] = true;
+        if (std::find(cuts.begin(), cuts.end(), t) == cuts.end()) {
+          cuts.push_back(t);
+        }
       }
     }
+    if (bare[0] && bare[1]) return {};
     if (cuts.empty()) return {};
     std::sort(cuts.begin(), cuts.end());
+    for (TensorId t : cuts) {
+      // A rule's variables lie on no devices.
+      if (!plain_.world().type(plain_.Kind(t)).device.empty()) return {};
+    }
     std::vector<std::vector<Field>> fresh;
     DagValues::Replaced replaced;
     for (size_t i = 0; i < cuts.size(); ++i) {
@@ -330,7 +342,7 @@ class Finder {
                        [&](TensorId x) { return IsWeight(x); });
   }
 
-  // The class whose leaves have the type of a tensor, or "t".
+  // The class whose leaves have the type of a tensor, or "u".
   std::string ClassOf(TensorId t) {
     if (dag_.IsLeaf(t)) return preset_.leaves[leaves_[t].cls].name;
     const TensorType& type = plain_.world().type(plain_.Kind(t));
@@ -339,7 +351,7 @@ class Finder {
         return c.name;
       }
     }
-    return "t";
+    return "u";
   }
 
   void Emit(const Side& a, const Side& b, const std::vector<TensorId>& cuts,
@@ -368,16 +380,18 @@ class Finder {
         return std::find(x.begin(), x.end(), v) != x.end();
       });
     };
-    if (!covers(source, target)) {
+    auto is_bare = [](const ir::SideSyntax& side) {
+      return std::any_of(side.outputs.begin(), side.outputs.end(), [](auto& e) {
+        return e.kind == ir::ExprSyntax::Kind::kVariable;
+      });
+    };
+    if (!covers(source, target) || is_bare(rule.source)) {
       std::swap(rule.source, rule.target);
       std::swap(source, target);
       std::swap(steps_a, steps_b);
-      if (!covers(source, target)) return;
+      if (!covers(source, target) || is_bare(rule.source)) return;
     }
-    const bool bare = std::any_of(
-        rule.target.outputs.begin(), rule.target.outputs.end(),
-        [](auto& e) { return e.kind == ir::ExprSyntax::Kind::kVariable; });
-    rule.both_ways = !bare && covers(target, source);
+    rule.both_ways = !is_bare(rule.target) && covers(target, source);
     if (rule.both_ways && steps_a.size() == steps_b.size() &&
         SkeletonOf(rule.target) < SkeletonOf(rule.source)) {
       std::swap(rule.source, rule.target);

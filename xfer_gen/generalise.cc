@@ -30,7 +30,8 @@ using ir::RuleSyntax;
 // Enough for the cases of a rule that is worth having; a form whose variables
 // leave everything open costs no more than that.
 constexpr ir::RuleLimits kTrialLimits{.steps = 700};
-constexpr int kMostConditions = 3;
+constexpr size_t kMostConditions = 3;
+constexpr int kSuggestions = 160;  // assignments that suggest conditions
 constexpr int kIdleAssignments = 24;
 // A rule about every permutation of every rank is no help to anybody.
 constexpr size_t kMostCases = 200;
@@ -80,6 +81,8 @@ class Generaliser {
   absl::Status FreeAxes();
   bool AllAxesFree();
   absl::Status Restrict(Fare fare);
+  bool AddCondition(const std::vector<SizeCondition>& all,
+                    std::vector<TriedSizes>& tried);
   bool AcceptsAxes(int& passed, bool more);
   void FreeOthers();
   bool HoldsWhereSeen() const;
@@ -262,32 +265,60 @@ bool Generaliser::AllAxesFree() {
   return false;
 }
 
-// Adds conditions until no case fails: each time the one that leaves the
-// fewest failing, and among those the most that pass.
+// Adds the condition that, of the assignments tried, excludes the most that
+// failed and, among such, the fewest that did not; false if there is none that
+// leaves some of the good ones.
+bool Generaliser::AddCondition(const std::vector<SizeCondition>& all,
+                               std::vector<TriedSizes>& tried) {
+  const SizeCondition* best = nullptr;
+  int most_failed = 0, most_good = 0;
+  for (const SizeCondition& c : all) {
+    int failed = 0, good = 0;
+    for (const TriedSizes& t : tried) {
+      const bool holds = c.holds(t.tensors);
+      failed += t.failed && !holds;
+      good += !t.failed && holds;
+    }
+    if (good == 0 || failed < most_failed) continue;
+    if (failed == most_failed && good <= most_good) continue;
+    best = &c;
+    most_failed = failed;
+    most_good = good;
+  }
+  if (best == nullptr || most_failed == 0) return false;
+  where_.push_back(best->syntax);
+  std::erase_if(tried,
+                [&](const TriedSizes& t) { return !best->holds(t.tensors); });
+  return true;
+}
+
+// Adds conditions until no case fails. A few assignments suggest them, and as
+// many more tell whether they are enough.
 absl::Status Generaliser::Restrict(Fare fare) {
-  const std::vector<ConditionSyntax> all = ConditionsOf(seen_);
-  RuleSyntax rule = base_;
-  for (int k = 0; k < kMostConditions && !fare.good(); ++k) {
-    std::optional<RuleSyntax> best;
-    Fare best_fare = fare;
-    for (const ConditionSyntax& c : all) {
-      RuleSyntax next = rule;
-      next.where.push_back(c);
-      const Fare f = Try(next, options_.assignments);
-      if (f.passed == 0) continue;
-      if (f.failed < best_fare.failed ||
-          (best && f.failed == best_fare.failed &&
-           f.passed > best_fare.passed)) {
-        best = std::move(next);
-        best_fare = f;
+  const std::vector<SizeCondition> all = ConditionsOf(seen_);
+  while (!fare.good()) {
+    RuleSyntax rule = base_;
+    rule.where = where_;
+    auto checked =
+        ir::Rule::Create(rule, /*reversed=*/false, Ops(), kTrialLimits);
+    if (!checked.ok()) return checked.status();
+    std::vector<TriedSizes> tried;
+    for (const CaseTrial& t : TryCases(*checked, {.assignments = kSuggestions,
+                                                 .seed = options_.seed,
+                                                 .go_on = true})) {
+      tried.insert(tried.end(), t.sizes.begin(), t.sizes.end());
+    }
+    const size_t before = where_.size();
+    while (absl::c_any_of(tried, [](const auto& t) { return t.failed; })) {
+      if (where_.size() == kMostConditions || !AddCondition(all, tried)) {
+        return absl::FailedPreconditionError(fare.failure);
       }
     }
-    if (!best) break;
-    rule = *std::move(best);
-    fare = best_fare;
+    rule.where = where_;
+    fare = Try(rule, options_.final_assignments);
+    if (where_.size() == before && !fare.good()) break;
   }
   if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
-  where_ = rule.where;
   return absl::OkStatus();
 }
 

@@ -46,13 +46,22 @@ ConditionSyntax Equal(ValueSyntax left, ValueSyntax right) {
   return Compare(ConditionSyntax::Kind::kEq, std::move(left), std::move(right));
 }
 
+using Types = absl::Span<const TensorType>;
+
+// The size of dimension d, or nothing that equals a size.
+int64_t SizeAt(const TensorType& t, int d) {
+  return d < t.rank() ? t.shape[d] : -1 - d;
+}
+
 void AddEqualSizes(const SeenTensors& seen, size_t i, size_t j,
-                   std::vector<ConditionSyntax>& out) {
+                   std::vector<SizeCondition>& out) {
   const SeenTensor &a = seen[j], &b = seen[i];
   for (int d = 0; d < b.type.rank(); ++d) {
     for (int e = 0; e < (i == j ? d : a.type.rank()); ++e) {
       if (a.type.shape[e] != b.type.shape[d]) continue;
-      out.push_back(Equal(DimOf(a, e), DimOf(b, d)));
+      out.push_back({Equal(DimOf(a, e), DimOf(b, d)), [=](Types t) {
+                       return SizeAt(t[j], e) == SizeAt(t[i], d);
+                     }});
     }
   }
 }
@@ -67,21 +76,28 @@ std::vector<ConditionSyntax> RanksOf(const SeenTensors& seen) {
   return out;
 }
 
-std::vector<ConditionSyntax> ConditionsOf(const SeenTensors& seen) {
-  std::vector<ConditionSyntax> out;
+std::vector<SizeCondition> ConditionsOf(const SeenTensors& seen) {
+  std::vector<SizeCondition> out;
   for (size_t i = 0; i < seen.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (seen[i].type.rank() != seen[j].type.rank()) continue;
-      out.push_back(Equal(RankOf(seen[j]), RankOf(seen[i])));
+      out.push_back({Equal(RankOf(seen[j]), RankOf(seen[i])),
+                     [=](Types t) { return t[i].rank() == t[j].rank(); }});
     }
   }
-  for (ConditionSyntax& c : RanksOf(seen)) out.push_back(std::move(c));
+  for (size_t i = 0; i < seen.size(); ++i) {
+    const int rank = seen[i].type.rank();
+    out.push_back({Equal(RankOf(seen[i]), Integer(rank)),
+                   [=](Types t) { return t[i].rank() == rank; }});
+  }
   for (size_t i = 0; i < seen.size(); ++i) {
     for (size_t j = 0; j <= i; ++j) AddEqualSizes(seen, i, j, out);
   }
-  for (const SeenTensor& t : seen) {
-    for (int d = 0; d < t.type.rank(); ++d) {
-      out.push_back(Equal(DimOf(t, d), Integer(t.type.shape[d])));
+  for (size_t i = 0; i < seen.size(); ++i) {
+    for (int d = 0; d < seen[i].type.rank(); ++d) {
+      const int64_t size = seen[i].type.shape[d];
+      out.push_back({Equal(DimOf(seen[i], d), Integer(size)),
+                     [=](Types t) { return SizeAt(t[i], d) == size; }});
     }
   }
   return out;

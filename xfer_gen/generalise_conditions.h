@@ -3,9 +3,11 @@
 #ifndef ISOMER_XFER_GEN_GENERALISE_CONDITIONS_H_
 #define ISOMER_XFER_GEN_GENERALISE_CONDITIONS_H_
 
+#include <functional>
 #include <string>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/rule_syntax.h"
 #include "ops/tensor_type.h"
 
@@ -18,9 +20,16 @@ struct SeenTensor {
 };
 using SeenTensors = std::vector<SeenTensor>;
 
+// A condition on sizes, and the same as a function of tensor types, given in
+// the order of the tensors that were seen.
+struct SizeCondition {
+  ir::ConditionSyntax syntax;
+  std::function<bool(absl::Span<const TensorType>)> holds;
+};
+
 // What may tell true cases from false ones, the weakest first: two ranks are
 // equal, a rank is what it was, two sizes are equal, a size is what it was.
-std::vector<ir::ConditionSyntax> ConditionsOf(const SeenTensors& seen);
+std::vector<SizeCondition> ConditionsOf(const SeenTensors& seen);
 
 // The ranks of all tensors are what they were.
 std::vector<ir::ConditionSyntax> RanksOf(const SeenTensors& seen);

@@ -83,13 +83,17 @@ bool FoldsAt(const ir::Rule& rule, const ir::RuleInstance& at) {
 
 bool Folds(const ir::RuleSyntax& syntax) {
   if (syntax.source.outputs.size() != 2) return false;
-  // One case is enough to see it.
+  // One case is enough to see it, but its instance must not be empty.
+  constexpr int kInstances = 8;
   constexpr ir::RuleLimits kLimits{.steps = 400};
   auto rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), kLimits);
   if (!rule.ok()) return false;
   std::mt19937_64 random(1);
-  auto at = ir::MakeInstance(*rule, rule->cases()[0], random);
-  return at.ok() && FoldsAt(*rule, *at);
+  for (int i = 0; i < kInstances; ++i) {
+    auto at = ir::MakeInstance(*rule, rule->cases()[0], random);
+    if (at.ok() && FoldsAt(*rule, *at)) return true;
+  }
+  return false;
 }
 
 }  // namespace isomer::gen

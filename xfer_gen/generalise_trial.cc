@@ -128,6 +128,26 @@ int HighestRank(const ir::RuleCase& c) {
   return rank;
 }
 
+// Adds one assignment to the trial of its case.
+void Run(const ir::RuleInstance& at, bool positive, std::mt19937_64& random,
+         CaseTrial& trial) {
+  ++trial.tried;
+  auto failure = Compare(at, Interp::kInteger, positive, random);
+  if (!failure && !positive) {
+    failure = Compare(at, Interp::kField, positive, random);
+  }
+  if (IsSolid(at.source)) {
+    trial.solid = true;
+    trial.attrs.push_back(at.attrs);
+    TriedSizes& sizes = trial.sizes.emplace_back();
+    for (NodeId id : at.source.inputs()) {
+      sizes.tensors.push_back(at.source.type({id, 0}));
+    }
+    sizes.failed = failure.has_value();
+  }
+  if (failure && !trial.failure) trial.failure = std::move(failure);
+}
+
 }  // namespace
 
 std::vector<CaseTrial> TryCases(const ir::Rule& rule,
@@ -141,18 +161,11 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
     const ir::RuleCase& of = rule.cases()[c];
     const int64_t size =
         HighestRank(of) >= kHighRank ? kMaxSizeOfHighRank : kMaxSize;
-    for (int n = 0; n < each && !out[c].failure; ++n) {
+    for (int n = 0; n < each; ++n) {
+      if (out[c].failure && !options.go_on) break;
       const auto at = Instance(rule, of, size, random);
       if (!at) break;
-      ++out[c].tried;
-      if (IsSolid(at->source)) {
-        out[c].solid = true;
-        out[c].attrs.push_back(at->attrs);
-      }
-      out[c].failure = Compare(*at, Interp::kInteger, positive, random);
-      if (!out[c].failure && !positive) {
-        out[c].failure = Compare(*at, Interp::kField, positive, random);
-      }
+      Run(*at, positive, random, out[c]);
     }
   }
   return out;

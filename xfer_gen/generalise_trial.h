@@ -18,6 +18,13 @@ namespace isomer::gen {
 struct TrialOptions {
   int assignments = 24;  // over all cases, each case at least once
   uint64_t seed = 1;
+  bool go_on = false;  // with a case that has failed
+};
+
+// The sizes of one assignment, and whether the sides differed.
+struct TriedSizes {
+  std::vector<TensorType> tensors;  // by tensor variable
+  bool failed = false;
 };
 
 // How one case fared.
@@ -25,8 +32,9 @@ struct CaseTrial {
   int tried = 0;  // assignments found and run
   // One of them had no empty tensor: the case is about something.
   bool solid = false;
-  // By assignment without an empty tensor: the attributes.
+  // By assignment without an empty tensor: the attributes and the sizes.
   std::vector<std::vector<std::optional<Attr>>> attrs = {};
+  std::vector<TriedSizes> sizes = {};
   // Where the sides differed first: types and both results.
   std::optional<std::string> failure;
 };

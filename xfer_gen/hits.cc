@@ -68,6 +68,9 @@ class Rebuilder {
     size_t at = 0;
     worker_.ForEachExtension(last, [&](const Extension& e) {
       if (!all_.Keeps(worker_, e)) return;
+      if (at < met.size() && Code64::Ordinal(met[at].code) == ordinal) {
+        worker_.Prepare(e);
+      }
       for (; at < met.size() && Code64::Ordinal(met[at].code) == ordinal;
            ++at) {
         const Worker::Renamed r = worker_.Rename(e, Code64::Mask(met[at].code),

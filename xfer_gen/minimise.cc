@@ -16,6 +16,7 @@
 #include "graph/hashing.h"
 #include "graph/rule.h"
 #include "ops/status.h"
+#include "verify/refuter.h"
 #include "xfer_gen/derive_theory.h"
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/generalise_sites.h"
@@ -124,6 +125,16 @@ std::optional<std::string> Minimiser::Given(const ir::Rule& rule,
                       absl::StrJoin(StepNames(*d, theory_), ", "));
 }
 
+// Whether some sizes and values break a rule in a direction it has.
+bool Refuted(const RuleSyntax& rule) {
+  for (bool reversed : {false, true}) {
+    if (reversed && !rule.both_ways) continue;
+    auto checked = ir::Rule::Create(rule, reversed);
+    if (checked.ok() && verify::Refute(*checked, {}).found) return true;
+  }
+  return false;
+}
+
 absl::Status Minimiser::Take(const Candidate& candidate) {
   RuleSyntax seen = WhereSeen(candidate);
   auto checked = ir::Rule::Create(seen);
@@ -143,6 +154,12 @@ absl::Status Minimiser::Take(const Candidate& candidate) {
   out_.generalise_s += Since(start);
   if (!rule.ok()) {
     return drop(absl::StrCat("fails: ", rule.status().message()));
+  }
+  // What is more general is tried harder; where it breaks, the rule is kept as
+  // it was seen.
+  if (Refuted(*rule)) {
+    if (Refuted(seen)) return drop("refuted at other sizes");
+    *rule = seen;
   }
   ++out_.generalised;
   SiblingsFirst(*rule);

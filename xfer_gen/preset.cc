@@ -22,6 +22,8 @@ constexpr int kMaxVariables = 4;  // of a class
 constexpr int kMaxDepth = 6;
 // Of checking a template; one case that types is enough.
 constexpr int kSteps = 2000;
+// The operator that puts a tensor on devices.
+constexpr absl::string_view kCopy = "replicate";
 constexpr absl::string_view kSeam = "seam";
 
 struct Statement {
@@ -140,6 +142,10 @@ class Parser {
         return At(s.line, "there are two classes of leaves '", h.name, "'");
       }
     }
+    if (h.name == "t" || h.name == "u") {
+      return At(s.line, "the name '", h.name,
+                "' is taken: rules call intermediate values so");
+    }
     if (absl::ascii_isdigit(h.name.back())) {
       return At(s.line, "the class '", h.name,
                 "' ends in a digit; its leaves are numbered");
@@ -222,6 +228,7 @@ class Parser {
       return At(s.line, "a template has at most ", kMaxParams, " operands");
     }
     t.takes.assign(t.params.size(), Template::Operand::kAny);
+    t.on.assign(t.params.size(), "");
     RETURN_IF_ERROR(ReadClauses(s, h.between, t));
     // The parser reads rules: the template stands for both sides of one.
     const std::pair<absl::string_view, absl::string_view> parts =
@@ -240,7 +247,11 @@ class Parser {
                                   Template& t) {
     const std::vector<std::string> words =
         absl::StrSplit(text, ' ', absl::SkipEmpty());
-    for (size_t i = 0; i + 1 < words.size(); i += 2) {
+    for (size_t i = 0; i < words.size(); i += 2) {
+      if (i + 1 == words.size()) {
+        return At(s.line, "template ", t.name, ": '", words[i],
+                  "' says nothing alone");
+      }
       const auto param = std::find(t.params.begin(), t.params.end(), words[i]);
       if (words[i] == "joins" || words[i] == "parts") {
         ASSIGN_OR_RETURN(const int64_t dim, Number(s, words[i + 1], 0, 7));
@@ -249,15 +260,16 @@ class Parser {
         t.takes[param - t.params.begin()] = Template::Operand::kData;
       } else if (param != t.params.end() && words[i + 1] == "leaf") {
         t.takes[param - t.params.begin()] = Template::Operand::kLeaf;
+      } else if (param != t.params.end() && words[i + 1] == "on" &&
+                 i + 2 < words.size()) {
+        t.on[param - t.params.begin()] = words[i + 2];
+        ++i;
       } else {
         return At(s.line, "template ", t.name, ": '", words[i], " ",
                   words[i + 1],
-                  "' is not joins D, parts D, PARAM data or PARAM leaf");
+                  "' is not joins D, parts D, PARAM data, PARAM leaf or PARAM "
+                  "on AXIS");
       }
-    }
-    if (words.size() % 2 != 0) {
-      return At(s.line, "template ", t.name, ": '", words.back(),
-                "' says nothing alone");
     }
     if ((t.joins >= 0 && t.params.size() != 2) ||
         (t.parts >= 0 && t.params.size() != 1)) {
@@ -280,12 +292,17 @@ class Parser {
     t.outputs = rule.source.outputs;
     // Checking the rule "t => t" binds the template's names and finds out
     // whether it types for some ranks.
+    ir::RuleSyntax typed = rule;
+    for (ir::SideSyntax* side : {&typed.source, &typed.target}) {
+      for (ir::ExprSyntax& e : side->outputs) PlaceOnDevices(t, e);
+    }
     absl::StatusOr<ir::Rule> checked =
-        ir::Rule::Create(rule, /*reversed=*/false, Ops(), {.steps = kSteps});
+        ir::Rule::Create(typed, /*reversed=*/false, Ops(), {.steps = kSteps});
     if (!checked.ok()) return fail(checked.status().message());
     // What a source leaves out matches anything, what a target leaves out
     // comes from its surroundings: a template is built like a target.
     t.side = checked->target();
+    TakeFromDevices(t, checked->tensors());
     t.where = checked->where();
     for (const ir::RuleNode& n : checked->source().nodes) {
       t.where_variables.push_back(n.variable);
@@ -307,6 +324,40 @@ class Parser {
     }
     t.commutative = IsCommutative(t);
     return absl::OkStatus();
+  }
+
+  // The variables of a rule lie on no devices: an operand that shall do so is
+  // written as a copy of one that does not, while the template is checked.
+  static void PlaceOnDevices(const Template& t, ir::ExprSyntax& e) {
+    for (ir::ExprSyntax& arg : e.args) PlaceOnDevices(t, arg);
+    if (e.kind != ir::ExprSyntax::Kind::kVariable) return;
+    const auto param = std::find(t.params.begin(), t.params.end(), e.name);
+    if (param == t.params.end()) return;
+    const std::string& axis = t.on[param - t.params.begin()];
+    if (axis.empty()) return;
+    using V = ir::ValueSyntax;
+    ir::ExprSyntax copy{.kind = ir::ExprSyntax::Kind::kCall,
+                        .name = std::string(kCopy)};
+    copy.attrs = {{"axis", {.kind = V::Kind::kName, .name = axis}},
+                  {"degree", {.kind = V::Kind::kInteger, .integer = 2}}};
+    copy.args.push_back(std::move(e));
+    e = std::move(copy);
+  }
+
+  // Takes those copies out again.
+  static void TakeFromDevices(Template& t,
+                              const std::vector<std::string>& tensors) {
+    for (ir::RuleNode& n : t.side.nodes) {
+      if (n.op == nullptr || n.op->name != kCopy) continue;
+      const ir::RuleNode& from = t.side.nodes[n.inputs[0].node];
+      if (from.kind != ir::RuleNode::Kind::kVariable) continue;
+      const auto param =
+          std::find(t.params.begin(), t.params.end(), tensors[from.variable]);
+      if (param == t.params.end() || t.on[param - t.params.begin()].empty()) {
+        continue;
+      }
+      n = {.kind = ir::RuleNode::Kind::kVariable, .variable = from.variable};
+    }
   }
 
   // One commutative operator on the two operands themselves.

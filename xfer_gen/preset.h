@@ -21,7 +21,8 @@
 // that of the second; `parts D` asks for an operand that was joined so along D
 // and takes it apart at `seam`. `P data` refuses a leaf that is a weight for
 // the operand P, `P leaf` takes leaves alone; `where dim(a, 2) == 3` after the
-// expressions puts conditions on sizes.
+// expressions puts conditions on sizes. `P on m` takes a tensor that lies along
+// the device axis m.
 #ifndef ISOMER_XFER_GEN_PRESET_H_
 #define ISOMER_XFER_GEN_PRESET_H_
 
@@ -59,6 +60,7 @@ struct Template {
   std::string name;
   std::vector<std::string> params = {};
   std::vector<Operand> takes = {};           // by parameter
+  std::vector<std::string> on = {};          // by parameter: a device axis
   std::vector<ir::ExprSyntax> outputs = {};  // as written
   std::vector<ir::RuleCondition> where = {};
   std::vector<int> where_variables = {};     // by node that they speak of

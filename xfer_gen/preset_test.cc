@@ -69,6 +69,9 @@ TEST(Preset, NamesWhatIsWrong) {
   EXPECT_EQ(With("leaf y2(1): f32[b]"),
             "preset p: line 13: the class 'y2' ends in a digit; its leaves are "
             "numbered");
+  EXPECT_EQ(With("leaf t(1): f32[b]"),
+            "preset p: line 13: the name 't' is taken: rules call intermediate "
+            "values so");
   EXPECT_EQ(With("depth 40"),
             "preset p: line 13: '40' is not a number from 1 to 6");
   EXPECT_EQ(With("sizes b"),
@@ -100,7 +103,7 @@ TEST(Preset, NamesTheTemplateThatIsWrong) {
             "preset p: line 13: template t: 'soon' says nothing alone");
   EXPECT_EQ(With("template t(a) a late: relu(a)"),
             "preset p: line 13: template t: 'a late' is not joins D, parts D, "
-            "PARAM data or PARAM leaf");
+            "PARAM data, PARAM leaf or PARAM on AXIS");
 }
 
 TEST(Preset, NeedsSizesToConfirmAt) {
@@ -121,7 +124,9 @@ TEST(Preset, AllThatShipAreGood) {
   for (const PresetText& text : AllPresets()) {
     const absl::StatusOr<Preset> p = ParsePreset(text.name, text.text);
     ASSERT_TRUE(p.ok()) << p.status();
-    if (!p->leaves.empty()) EXPECT_TRUE(CheckPreset(*p).ok());
+    if (!p->leaves.empty()) {
+      EXPECT_TRUE(CheckPreset(*p).ok());
+    }
     EXPECT_TRUE(absl::StartsWith(text.text, "# ")) << text.name;
     for (const UsedPreset& use : p->uses) {
       bool found = false;

@@ -29,6 +29,7 @@ void Worker::Visit(GraphId graph) {
   components_ = 0;
   tensors_.clear();
   num_images_ = num_computed_ = 0;
+  spare_.clear();
   set_ = kNoTerms;
   for (int i = 0; i < steps_; ++i) {
     const Term& t = all_.terms_.term(terms_[i]);
@@ -456,8 +457,10 @@ const Field* Worker::SpareValues(TensorId t, int leaf) {
       Find(term.tmpl, {term.operands.data(), term.arity});
   const int64_t offset =
       instance->program.offset(static_cast<int>(t - term.first));
-  for (const auto& [key, values] : spare_) {
-    if (key == id) return values.data() + offset;
+  for (const Spare& known : spare_) {
+    if (known.term == id && known.leaf == leaf) {
+      return known.values.data() + offset;
+    }
   }
   const Field* inputs[kMaxOperands];
   for (int k = 0; k < term.arity; ++k) {
@@ -465,8 +468,8 @@ const Field* Worker::SpareValues(TensorId t, int leaf) {
   }
   std::vector<Field> out(instance->program.size());
   instance->program.Run({inputs, term.arity}, out.data(), scratch);
-  spare_.emplace_back(id, std::move(out));
-  return spare_.back().second.data() + offset;
+  spare_.push_back({id, leaf, std::move(out)});
+  return spare_.back().values.data() + offset;
 }
 
 uint32_t Worker::Depends(const NewStep& step, int k) {
@@ -483,8 +486,6 @@ uint32_t Worker::Depends(const NewStep& step, int k) {
   uint32_t out = 0;
   for (uint32_t rest = depends; rest != 0; rest &= rest - 1) {
     const int leaf = __builtin_ctz(rest);
-    spare_.clear();
-    spare_.reserve(kMaxSteps);
     for (int i = 0; i < step.arity; ++i) {
       inputs[i] = SpareValues(step.operands[i], leaf);
     }
@@ -680,9 +681,14 @@ std::vector<size_t> Worker::Twins(const Extension& e, const Images& images,
   return twins;
 }
 
+void Worker::Prepare(const Extension& e) {
+  outputs_ = OutputsOf(e);
+  prepared_ = &AllPrints(e, outputs_);
+}
+
 void Worker::AddPrints(const Extension& e, uint32_t ordinal, Table& table) {
-  const Outputs o = OutputsOf(e);
-  const Images& images = AllPrints(e, o);
+  Prepare(e);
+  const Outputs& o = outputs_;
   for (uint32_t mask : Choices(o)) {
     bool twice = false;
     for (int i = 0; i < o.count; ++i) {
@@ -691,9 +697,9 @@ void Worker::AddPrints(const Extension& e, uint32_t ordinal, Table& table) {
       }
     }
     if (twice) continue;
-    const Least least = FindLeast(images, o, mask);
+    const Least least = FindLeast(*prepared_, o, mask);
     const size_t twins =
-        least.count == 1 ? 1 : Twins(e, images, o, mask, least).size();
+        least.count == 1 ? 1 : Twins(e, *prepared_, o, mask, least).size();
     for (size_t twin = 0; twin < twins; ++twin) {
       table.Add(
           {ir::HashMix(least.print),
@@ -703,13 +709,12 @@ void Worker::AddPrints(const Extension& e, uint32_t ordinal, Table& table) {
 }
 
 Worker::Renamed Worker::Rename(const Extension& e, uint32_t mask,
-                               uint32_t twin) {
-  const Outputs o = OutputsOf(e);
-  const Images& images = AllPrints(e, o);
-  const Least least = FindLeast(images, o, mask);
-  const Renaming& r =
-      (*images.renamings)[twin == 0 ? least.renaming
-                                    : Twins(e, images, o, mask, least)[twin]];
+                               uint32_t twin) const {
+  const Outputs& o = outputs_;
+  const Least least = FindLeast(*prepared_, o, mask);
+  const size_t at =
+      twin == 0 ? least.renaming : Twins(e, *prepared_, o, mask, least)[twin];
+  const Renaming& r = (*prepared_->renamings)[at];
   Renamed out;
   for (int i = 0; i < o.count; ++i) {
     if (!(mask >> i & 1)) continue;
@@ -717,15 +722,14 @@ Worker::Renamed Worker::Rename(const Extension& e, uint32_t mask,
     out.outputs.push_back(fresh ? o.tensors[i]
                                 : all_.terms_.ActTensor(r, o.tensors[i]));
   }
-  if (e.fresh != nullptr) {
-    out.fresh = *e.fresh;
-    for (int k = 0; k < out.fresh.arity; ++k) {
-      out.fresh.operands[k] = all_.terms_.ActTensor(r, e.fresh->operands[k]);
-    }
-    if (all_.preset_.templates[out.fresh.tmpl].commutative &&
-        out.fresh.operands[1] < out.fresh.operands[0]) {
-      std::swap(out.fresh.operands[0], out.fresh.operands[1]);
-    }
+  if (e.fresh == nullptr) return out;
+  out.fresh = *e.fresh;
+  for (int k = 0; k < out.fresh.arity; ++k) {
+    out.fresh.operands[k] = all_.terms_.ActTensor(r, e.fresh->operands[k]);
+  }
+  if (all_.preset_.templates[out.fresh.tmpl].commutative &&
+      out.fresh.operands[1] < out.fresh.operands[0]) {
+    std::swap(out.fresh.operands[0], out.fresh.operands[1]);
   }
   return out;
 }

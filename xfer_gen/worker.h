@@ -59,7 +59,9 @@ class Worker {
     std::vector<TensorId> outputs;  // kNone - k: output k of the new step
     NewStep fresh;
   };
-  Renamed Rename(const Extension& e, uint32_t mask, uint32_t twin);
+  // `Prepare` must have been called for the extension.
+  Renamed Rename(const Extension& e, uint32_t mask, uint32_t twin) const;
+  void Prepare(const Extension& e);
 
   // How many parts the extended graph has, connected through operators.
   int Components(const Extension& e) const;
@@ -155,7 +157,14 @@ class Worker {
   std::vector<bool> has_partners_;
   absl::flat_hash_map<std::array<int32_t, 5>, const Instance*> instances_;
   std::vector<Field> buffer_;
-  std::vector<std::pair<TermId, std::vector<Field>>> spare_;
+  struct Spare {
+    TermId term;
+    int leaf;
+    std::vector<Field> values;
+  };
+  std::vector<Spare> spare_;  // of the graph visited
+  Outputs outputs_;           // of the extension prepared
+  const Images* prepared_ = nullptr;
 };
 
 }  // namespace isomer::gen
