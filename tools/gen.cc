@@ -265,7 +265,7 @@ class Run {
       absl::StrAppend(&from, from.empty() ? "" : ", ", p.name, " depth ",
                       p.depth);
     }
-    return absl::StrCat("Found by isomer gen: ", from, ".");
+    return from;
   }
 
   absl::StatusOr<int> Finish() {
