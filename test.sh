@@ -165,7 +165,7 @@ step() {
     "$(count SKIPPED "$name")" $((SECONDS - start))
   if [ "$status" -ne 0 ]; then
     grep '^FAILED' "$results" | sed 's/^/  /'
-    tail -n 60 "build/log/$name.log" | sed 's/^/  | /'
+    grep -v ' PASSED in ' "build/log/$name.log" | tail -n 60 | sed 's/^/  | /'
   fi
 }
 

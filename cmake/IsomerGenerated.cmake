@@ -87,15 +87,23 @@ add_custom_command(
   VERBATIM)
 list(APPEND ISOMER_GENERATED_SOURCES "${targets_source}")
 
-# The rules that the search comes with, compiled in.
-set(rules_source "${ISOMER_GENERATED_DIR}/hand_written_rules.cc")
-add_custom_command(
-  OUTPUT "${rules_source}"
-  COMMAND sh search/gen_rules.sh rules/hand_written.rules > "${rules_source}"
-  DEPENDS search/gen_rules.sh rules/hand_written.rules
-  WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
-  VERBATIM)
-list(APPEND ISOMER_GENERATED_SOURCES "${rules_source}")
+# isomer_rules(file namespace header function): the text of a file of rules,
+# compiled in.
+function(isomer_rules file namespace header function)
+  set(path "${ISOMER_GENERATED_DIR}/${function}.cc")
+  add_custom_command(
+    OUTPUT "${path}"
+    COMMAND sh rules/embed.sh ${namespace} ${header} ${function} ${file}
+            > "${path}"
+    DEPENDS rules/embed.sh ${file}
+    WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
+    VERBATIM)
+  list(APPEND ISOMER_GENERATED_SOURCES "${path}")
+  set(ISOMER_GENERATED_SOURCES "${ISOMER_GENERATED_SOURCES}" PARENT_SCOPE)
+endfunction()
+isomer_rules(rules/hand_written.rules
+             isomer::search search/rule_book.h HandWrittenRules)
+isomer_rules(rules/axioms.rules isomer::verify verify/axioms.h AxiomRules)
 
 # The presets of the generator, compiled in.
 file(GLOB preset_files CONFIGURE_DEPENDS

@@ -59,7 +59,7 @@ bool IsForeignRules(absl::string_view bytes) {
 }
 
 absl::StatusOr<std::vector<ForeignRule>> ReadForeignRules(
-    absl::string_view bytes, ForeignDialect dialect) {
+    absl::string_view bytes, ForeignDialect dialect, ForeignCheck check) {
   ASSIGN_OR_RETURN(std::vector<WireRule> wire, ParseWire(bytes));
   if (dialect == ForeignDialect::kDetect) {
     dialect = HasDegree(wire) ? ForeignDialect::kUnity : ForeignDialect::kTaso;
@@ -79,9 +79,11 @@ absl::StatusOr<std::vector<ForeignRule>> ReadForeignRules(
       continue;
     }
     syntax->name = absl::StrCat(unity ? "unity_" : "taso_", i);
-    if (auto checked = Rule::Create(*syntax); !checked.ok()) {
-      rule.rejected = std::string(checked.status().message());
-      continue;
+    if (check == ForeignCheck::kCreate) {
+      if (auto checked = Rule::Create(*syntax); !checked.ok()) {
+        rule.rejected = std::string(checked.status().message());
+        continue;
+      }
     }
     rule.rule = *std::move(syntax);
   }

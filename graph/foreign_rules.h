@@ -56,9 +56,12 @@ struct ForeignRule {
 bool IsForeignRules(absl::string_view bytes);
 
 // Reads a file. Every rule of it is in the result; a file that is not in the
-// format at all is an error that names the first rule that is not.
+// format at all is an error that names the first rule that is not. With
+// kTranslate a rule may still be one that Rule::Create rejects.
+enum class ForeignCheck { kTranslate, kCreate };
 absl::StatusOr<std::vector<ForeignRule>> ReadForeignRules(
-    absl::string_view bytes, ForeignDialect dialect = ForeignDialect::kDetect);
+    absl::string_view bytes, ForeignDialect dialect = ForeignDialect::kDetect,
+    ForeignCheck check = ForeignCheck::kCreate);
 
 // Writes rules in TASO's format. Rules it has no words for are left out and
 // named, with the reason, in `not_expressible`. Reading the result gives the

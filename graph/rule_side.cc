@@ -156,10 +156,15 @@ class Typer {
 
   absl::Status Infer(int k, const TypeT<D>* expected) {
     const RuleNode& n = side_.nodes[k];
-    ASSIGN_OR_RETURN(AttrsT<D> attrs, AttrsOf(n, expected));
+    const size_t demands = typing_.demands.size();
+    auto given = AttrsOf(n, expected);
+    if (!given.ok()) {
+      typing_.demands.resize(demands);
+      return given.status();
+    }
     std::vector<TypeT<D>> types;
     for (RuleOperand o : n.inputs) types.push_back(*TypeOf(o));
-    auto inferred = InferOp(*n.op, types, attrs);
+    auto inferred = InferOp(*n.op, types, *given);
     if (!inferred.ok()) return ErrorAt(n.at, inferred.status().message());
     typing_.demands.insert(typing_.demands.end(), inferred->obligations.begin(),
                            inferred->obligations.end());
@@ -197,13 +202,13 @@ class Typer {
     for (const TypeT<D>& context : contexts) {
       const size_t trail = trail_.size(), demands = typing_.demands.size();
       absl::Status status = Try(k, &context, expected);
-      if (status.ok() || absl::IsUnavailable(status)) return status;
-      if (first.ok()) first = status;
+      if (status.ok()) return status;
       for (; trail_.size() > trail; trail_.pop_back()) {
         typing_.nodes[trail_.back()] = {};
       }
-      typing_.demands.erase(typing_.demands.begin() + demands,
-                            typing_.demands.end());
+      typing_.demands.resize(demands);
+      if (absl::IsUnavailable(status)) return status;
+      if (first.ok()) first = status;
     }
     return first;
   }
@@ -223,7 +228,7 @@ absl::Status TypeSide(const RuleSide& side,
                       absl::Span<const std::optional<AttrT<D>>> attrs,
                       absl::Span<const TypeT<D>> expected,
                       SideTyping<D>& typing) {
-  typing = {};
+  typing.missing.reset();
   typing.nodes.resize(side.nodes.size());
   Typer<D> typer(side, tensors, attrs, typing);
   for (size_t i = 0; i < side.outputs.size(); ++i) {

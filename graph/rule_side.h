@@ -73,9 +73,11 @@ struct SideTyping {
   std::optional<MissingVariable> missing;  // set when Unavailable is returned
 };
 
-// Types every node that the outputs need. `tensors` and `attrs` hold what is
-// known of the variables (null, nothing: not known); `expected` are the types
-// of the outputs if they are known. Errors start with line and column.
+// Types every node that the outputs need and that has no type yet: a typing
+// that a variable was missing for goes on from where it was. `tensors` and
+// `attrs` hold what is known of the variables (null, nothing: not known);
+// `expected` are the types of the outputs if they are known. Errors start with
+// line and column.
 template <class D>
 absl::Status TypeSide(const RuleSide& side,
                       absl::Span<const TypeT<D>* const> tensors,

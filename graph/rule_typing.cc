@@ -60,7 +60,7 @@ class CaseFinder {
         attrs_(rule.attrs.size()),
         fixed_ranks_(FixedRanks(rule)) {}
 
-  void Search();
+  void Search() { Search({}, {}); }
   std::vector<RuleCase> TakeCases() { return std::move(cases_); }
   const absl::Status& closest() const { return closest_; }
   int distance() const { return distance_; }
@@ -69,7 +69,12 @@ class CaseFinder {
   using Tensors = std::vector<std::optional<SymType>>;
   using AttrValues = std::vector<std::optional<SymAttr>>;
 
-  void Branch(MissingVariable missing);
+  using Typing = SideTyping<DimExpr>;
+
+  // Each goes on from what is typed so far.
+  void Search(Typing source, Typing target);
+  void Branch(MissingVariable missing, const Typing& source,
+              const Typing& target);
   bool Plausible(int variable) const;
   std::vector<SymAttr> Options(const RuleVariable& v) const;
   std::vector<SymAttr> IntOptions(const RuleVariable& v) const;
@@ -222,14 +227,15 @@ std::vector<SymAttr> CaseFinder::Options(const RuleVariable& v) const {
 
 // ---- The search
 
-void CaseFinder::Branch(MissingVariable missing) {
+void CaseFinder::Branch(MissingVariable missing, const Typing& source,
+                        const Typing& target) {
   if (missing.tensor) {
     std::optional<SymType>& slot = tensors_[missing.variable];
     SymType type{dtypes_[missing.variable], {}, {}};
     const std::optional<int64_t> fixed = fixed_ranks_[missing.variable];
     for (int rank = 0; rank <= kMaxRank; ++rank) {
       slot = type;
-      if (!fixed || rank == *fixed) Search();
+      if (!fixed || rank == *fixed) Search(source, target);
       type.shape.push_back(DimExpr::Symbol(
           absl::StrCat(rule_.tensors[missing.variable], ".", rank)));
     }
@@ -239,7 +245,7 @@ void CaseFinder::Branch(MissingVariable missing) {
   std::optional<SymAttr>& slot = attrs_[missing.variable];
   for (SymAttr& option : Options(rule_.attrs[missing.variable])) {
     slot = std::move(option);
-    if (Plausible(missing.variable)) Search();
+    if (Plausible(missing.variable)) Search(source, target);
   }
   slot.reset();
 }
@@ -280,13 +286,14 @@ bool CaseFinder::Plausible(int variable) const {
   return true;
 }
 
-void CaseFinder::Search() {
+void CaseFinder::Search(Typing source, Typing target) {
   if (steps_ <= 0) return;
   --steps_;
-  SideTyping<DimExpr> source, target;
   absl::Status s =
       TypeSide<DimExpr>(rule_.source, Pointers(tensors_), attrs_, {}, source);
-  if (source.missing && absl::IsUnavailable(s)) return Branch(*source.missing);
+  if (source.missing && absl::IsUnavailable(s)) {
+    return Branch(*source.missing, source, target);
+  }
   const int typed = CountTyped(source.nodes);
   if (!s.ok()) return Note(typed, s);
   std::vector<SymType> expected;
@@ -295,10 +302,13 @@ void CaseFinder::Search() {
   }
   s = TypeSide<DimExpr>(rule_.target, Pointers(tensors_), attrs_, expected,
                         target);
-  if (target.missing && absl::IsUnavailable(s)) return Branch(*target.missing);
+  if (target.missing && absl::IsUnavailable(s)) {
+    return Branch(*target.missing, source, target);
+  }
   if (!s.ok()) return Note(1000 + CountTyped(target.nodes), s);
   for (size_t v = 0; v < attrs_.size(); ++v) {  // in conditions alone
-    if (!attrs_[v]) return Branch({false, static_cast<int>(v)});
+    if (attrs_[v]) continue;
+    return Branch({false, static_cast<int>(v)}, source, target);
   }
   if (s = Finish(); !s.ok()) Note(2000, s);
 }

@@ -27,6 +27,10 @@ expect() {
   esac
 }
 
+# Two rules: all of them take too long with sanitizers.
+awk -v RS= -v ORS='\n\n' '/rule (merge_matmuls|distribute_matmul):/' \
+  rules/hand_written.rules >"$scratch/two.rules"
+
 expect 2 "there is no verb 'frobnicate'" frobnicate
 expect 0 "isomer show MODEL" show --help
 expect 2 "argument MODEL is missing" show
@@ -38,7 +42,7 @@ expect 2 "No such file or directory" show "$scratch/nothing.onnx"
 expect 2 "not a regular file" show "$scratch"
 expect 2 "there is no folder" convert "$model" "$scratch/no/out.onnx"
 expect 2 "flag --rules is missing" apply "$model" "$scratch/out.onnx"
-expect 2 "there is no rule 'nothing'" apply --rules rules/hand_written.rules \
+expect 2 "there is no rule 'nothing'" apply --rules "$scratch/two.rules" \
   --rule nothing "$model" "$scratch/out.onnx"
 
 # Every prefix of a model file is refused or read, never a crash.
@@ -57,13 +61,13 @@ done
 # A rule at work, and a model that differs.
 expect 0 "tensors" randomize "$model" "$scratch/a.onnx" --seed 1
 expect 0 "tensors" randomize "$model" "$scratch/b.onnx" --seed 2
-expect 0 "applied 3 times" apply --rules rules/hand_written.rules \
+expect 0 "applied 3 times" apply --rules "$scratch/two.rules" \
   --rule merge_matmuls --max 3 "$scratch/a.onnx" "$scratch/merged.onnx"
 expect 0 ": ok" diff "$scratch/a.onnx" "$scratch/merged.onnx"
 expect 1 "DIFFERS" diff "$scratch/a.onnx" "$scratch/b.onnx"
 expect 0 '"equal": true' diff --json "$scratch/a.onnx" "$scratch/merged.onnx"
-expect 0 "rules written" rules convert rules/hand_written.rules "$scratch/r.pb"
-expect 0 "are well-formed, 0 are not" rules check "$scratch/r.pb"
+expect 0 "rules written" rules convert "$scratch/two.rules" "$scratch/r.pb"
+expect 0 "2 rules are well-formed, 0 are not" rules check "$scratch/r.pb"
 printf 'rule broken: relu(x) => relu(y)\n' >"$scratch/broken.rules"
 expect 1 "broken.rules:1:" rules check "$scratch/broken.rules"
 printf 'rule broken: relu(x =>\n' >"$scratch/broken.rules"

@@ -109,7 +109,8 @@ void RejectRepeated(RuleEntries& out) {
 
 absl::StatusOr<RuleEntries> ForeignEntries(absl::string_view bytes) {
   ASSIGN_OR_RETURN(std::vector<ir::ForeignRule> rules,
-                   ir::ReadForeignRules(bytes));
+                   ir::ReadForeignRules(bytes, ir::ForeignDialect::kDetect,
+                                        ir::ForeignCheck::kTranslate));
   ASSIGN_OR_RETURN(std::vector<ir::WireRule> wire, ir::ParseWire(bytes));
   const bool unity = absl::c_any_of(
       rules, [](const ir::ForeignRule& r) { return !r.parallel.empty(); });

@@ -52,6 +52,7 @@ Json RowJson(const RuleReport& r) {
       .Set("cached", r.cached);
   if (!r.degrees.empty()) row.Set("degrees", r.degrees);
   if (!r.audit.empty()) row.Set("audit", r.audit);
+  if (r.follows) row.Set("follows_from_axioms", *r.follows);
   if (!r.condition.empty()) row.Set("condition", r.condition);
   return row;
 }
@@ -105,6 +106,19 @@ std::string DegreesText(absl::Span<const RuleReport> reports) {
   return any ? absl::StrFormat("%-12s %s\n", "degrees", out) : "";
 }
 
+// The share of the proved rules that follow from axioms; "" where none was
+// asked.
+std::string AuditText(absl::Span<const RuleReport> reports) {
+  int asked = 0, follow = 0;
+  for (const RuleReport& r : reports) {
+    asked += r.follows.has_value();
+    follow += r.follows.value_or(false);
+  }
+  return asked == 0 ? ""
+                    : absl::StrFormat("%-12s %6d of %d from axioms as well\n",
+                                      "audit", follow, asked);
+}
+
 }  // namespace
 
 std::string TotalsText(absl::Span<const RuleReport> reports,
@@ -115,6 +129,7 @@ std::string TotalsText(absl::Span<const RuleReport> reports,
                           Count(reports, o));
   }
   out += DegreesText(reports);
+  out += AuditText(reports);
   int solver_calls = 0;
   for (const RuleReport& r : reports) solver_calls += r.solver_calls;
   absl::StrAppendFormat(

@@ -2,6 +2,7 @@
 #ifndef ISOMER_TOOLS_RULE_REPORT_H_
 #define ISOMER_TOOLS_RULE_REPORT_H_
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,11 @@ struct RuleReport {
   int solver_calls = 0;
   int assignments = 0;
   absl::Duration time;
-  std::string hash;       // "" for what is ill-formed
-  bool cached = false;    // it was not verified this time
-  std::string degrees;    // of Unity's rules: the verdict on degrees
-  std::string audit;      // what Z3 says of the proof, if it was asked
+  std::string hash;             // "" for what is ill-formed
+  bool cached = false;          // it was not verified this time
+  std::string degrees;          // of Unity's rules: the verdict on degrees
+  std::string audit;            // what Z3 says of the proof, if it was asked
+  std::optional<bool> follows;  // and whether from axioms, if it was asked
   std::string condition;  // that a refuted rule needs, if it was asked for
 };
 

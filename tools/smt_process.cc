@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <vector>
 
+#include "absl/base/config.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 
@@ -28,8 +29,6 @@ using verify::SmtAnswer;
 
 // Z3 looks at its clock between steps, so it gets some time beyond its limit.
 constexpr absl::Duration kGrace = absl::Milliseconds(250);
-// Address space that the program and its libraries take before Z3 starts.
-constexpr int64_t kProgramMb = 1024;
 
 bool WriteAll(int fd, const std::string& bytes) {
   for (size_t at = 0; at < bytes.size();) {
@@ -133,9 +132,13 @@ int ServeSmt(const verify::SmtLimits& limits) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // Ctrl-C reaches the whole group; the parent ends us when it is done.
   signal(SIGINT, SIG_IGN);
+#ifndef ABSL_HAVE_ADDRESS_SANITIZER  // which reserves terabytes of addresses
+  // What the program and its libraries take before Z3 starts.
+  constexpr int64_t kProgramMb = 1024;
   const rlim_t bytes = static_cast<rlim_t>(limits.memory_mb + kProgramMb) << 20;
   const rlimit memory{bytes, bytes};
   setrlimit(RLIMIT_AS, &memory);
+#endif
   while (true) {
     long long size = 0;
     if (std::scanf("%lld", &size) != 1 || std::getchar() != '\n' || size < 0 ||

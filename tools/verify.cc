@@ -42,7 +42,6 @@ absl::StatusOr<VerifyRun> RunFrom(const Args& args) {
   run.threads = static_cast<int>(threads);
   run.operators = verify::OperatorDigest(Ops());
   run.infer_conditions = args.Has("infer-conditions");
-  run.audit = args.Has("audit");
   return run;
 }
 
@@ -69,6 +68,11 @@ absl::StatusOr<int> VerifyFile(const Args& args, const std::string& path) {
   if (args.Has("cache")) {
     ASSIGN_OR_RETURN(cache, VerdictCache::Open(args.String("cache")));
     run.cache = cache.get();
+  }
+  verify::AxiomSet axioms;
+  if (args.Has("audit")) {
+    axioms = verify::AllAxioms(Ops());
+    run.audit = &axioms;
   }
   if (!args.Has("json")) {
     run.report = [](const RuleReport& r) { absl::PrintF("%s", ReportText(r)); };
@@ -147,7 +151,7 @@ Verb VerifyVerb() {
        {"write-back", "", "record the verdicts in F itself"},
        {"infer-conditions", "",
         "look for conditions under which refuted rules are proved"},
-       {"audit", "", "ask Z3 again what proofs settled without it"},
+       {"audit", "", "ask Z3 again, and whether the rules follow from axioms"},
        {"axioms", "", "print the trust report"}},
       RunVerify};
 }

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/time/clock.h"
 #include "tools/smt_process.h"
 #include "verify/audit.h"
 #include "verify/infer_conditions.h"
@@ -22,6 +23,9 @@ namespace isomer::cli {
 namespace {
 
 using verify::Outcome;
+
+// How long it may take to find out whether a rule follows from axioms.
+constexpr absl::Duration kAxiomTime = absl::Seconds(5);
 
 // Says under which conditions a refuted rule is proved.
 void AddCondition(const ir::RuleSyntax& rule,
@@ -38,16 +42,20 @@ void AddCondition(const ir::RuleSyntax& rule,
   out.condition = absl::StrCat("proved where ", absl::StrJoin(added, ", "));
 }
 
-// Asks the solver again what the proof of a rule settled without it. A proof
-// that it contradicts is none.
-void AuditProof(const ir::RuleSyntax& syntax, verify::ProveOptions options,
-                RuleReport& out) {
+// Asks the solver again what the proof of a rule settled without it, and
+// whether the rule follows from axioms. A proof that it contradicts is none.
+void AuditProof(const ir::RuleSyntax& syntax, const verify::AxiomSet& axioms,
+                verify::ProveOptions options, RuleReport& out) {
   options.record = true;
   int asked = 0, confirmed = 0;
+  out.follows = true;
   for (bool reversed : {false, true}) {
     if (reversed && !syntax.both_ways) continue;
     auto rule = ir::Rule::Create(syntax, reversed);
     if (!rule.ok()) continue;
+    const verify::AxiomAnswer answer = verify::AskFromAxioms(
+        *rule, axioms, options.solver, absl::Now() + kAxiomTime);
+    *out.follows = *out.follows && answer.proved == answer.cases;
     const verify::Audit audit = verify::AuditArithmetic(
         verify::Prove(*rule, options).settled, options.solver);
     asked += audit.asked;
@@ -56,7 +64,9 @@ void AuditProof(const ir::RuleSyntax& syntax, verify::ProveOptions options,
     out.outcome = Outcome::kUnknown;
     out.reason = absl::StrCat("Z3 contradicts the proof: ", audit.contradicted);
   }
-  out.audit = absl::StrCat(confirmed, " of ", asked, " confirmed");
+  out.audit = absl::StrCat(
+      confirmed, " of ", asked, " confirmed, ",
+      *out.follows ? "follows from axioms" : "not known to follow from axioms");
 }
 
 // The verdict on one direction becomes part of the rule's.
@@ -187,8 +197,8 @@ RuleReport VerifyEntry(const RuleEntry& entry, const VerifyRun& run,
     }
   }
   out.degrees = entry.degrees;
-  if (run.audit && out.outcome == Outcome::kProved) {
-    AuditProof(*entry.rule, options.prove, out);
+  if (run.audit != nullptr && out.outcome == Outcome::kProved) {
+    AuditProof(*entry.rule, *run.audit, options.prove, out);
   }
   if (run.infer_conditions && out.outcome == Outcome::kRefuted) {
     AddCondition(*entry.rule, options, out);

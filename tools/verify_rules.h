@@ -10,6 +10,7 @@
 #include "tools/rule_entries.h"
 #include "tools/rule_report.h"
 #include "tools/verdict_cache.h"
+#include "verify/axioms.h"
 
 namespace isomer::cli {
 
@@ -19,7 +20,9 @@ struct VerifyRun {
   uint64_t operators = 0;         // verify::OperatorDigest
   VerdictCache* cache = nullptr;  // null: none
   bool infer_conditions = false;
-  bool audit = false;  // ask Z3 again what proofs settled without it
+  // For --audit: ask Z3 again what proofs settled without it, and whether the
+  // rules follow from these axioms. Null: no audit.
+  const verify::AxiomSet* audit = nullptr;
   // Called in the order of the rules, each as soon as it is its turn.
   std::function<void(const RuleReport&)> report;
   // Called between rules; false stops the run.

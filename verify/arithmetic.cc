@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "verify/smt_text.h"
 
 namespace isomer::verify {
 
@@ -16,126 +17,11 @@ namespace {
 
 constexpr int kMaxPayments = 4;
 constexpr int kPaymentBudget = 40;  // payments tried
-constexpr int kPoints = 32;
-constexpr int kTries = 12;        // to extend a point
-constexpr int kFirstTries = 300;  // to find one
+constexpr int kTries = 12;          // to extend a point
+constexpr int kFirstTries = 300;    // to find one
+constexpr int kBoldTries = 30;      // before values stay low
+constexpr int kEnough = 16;         // points, beyond the first try
 constexpr int kDescribeDepth = 3;
-
-// ---- Printing for a solver
-
-class SmtPrinter {
- public:
-  // What has no meaning over the integers asks nothing.
-  std::string Print(const ArithmeticQuery& query) {
-    std::string text = Text(query);
-    return integral_ ? text : "(assert true)\n";
-  }
-
- private:
-  std::string Text(const ArithmeticQuery& query) {
-    std::string body;
-    for (const Obligation& f : query.facts) {
-      absl::StrAppend(&body, "(assert ", Relation(f), ")\n");
-    }
-    absl::StrAppend(&body, "(assert (not ", Relation(query.goal), "))\n");
-    std::string out;
-    for (const auto& [text, name] : names_) {
-      absl::StrAppend(&out, "(declare-const ", name, " Int) ; ", text, "\n");
-    }
-    // A divisor is positive wherever one stands.
-    for (const std::string& d : divisors_) {
-      absl::StrAppend(&out, "(assert (>= ", d, " 1))\n");
-    }
-    return out + body;
-  }
-
-  std::string Relation(const Obligation& o) {
-    return absl::StrCat("(", o.kind == Obligation::kZero ? "=" : ">=", " ",
-                        Scaled(o.expr.polynomial()), " 0)");
-  }
-
-  static std::string Number(const Rational& r) {
-    const int64_t n = r.num();
-    return n < 0 ? absl::StrCat("(- ", absl::StrCat(n).substr(1), ")")
-                 : absl::StrCat(n);
-  }
-
-  // The polynomial times its common denominator: signs and zeros are kept.
-  std::string Scaled(const Polynomial& p) {
-    int64_t scale = 1;
-    for (const Monomial& m : p.AllMonomials()) {
-      const int64_t d = m.coefficient.den();
-      scale = scale / std::gcd(scale, d) * d;
-    }
-    return Value(p * Polynomial(scale));
-  }
-
-  std::string Value(const Polynomial& p) {
-    integral_ = integral_ && Integral(p);
-    std::vector<std::string> parts;
-    for (const Monomial& m : p.AllMonomials()) {
-      std::string part = Number(m.coefficient);
-      for (const Factor& f : m.factors) {
-        for (int i = 0; i < f.power; ++i) {
-          part = absl::StrCat("(* ", part, " ", AtomText(f.atom), ")");
-        }
-      }
-      parts.push_back(std::move(part));
-    }
-    return Nested("+", parts, "0");
-  }
-
-  static std::string Nested(absl::string_view op,
-                            const std::vector<std::string>& parts,
-                            absl::string_view empty) {
-    if (parts.empty()) return std::string(empty);
-    std::string out = parts[0];
-    for (size_t i = 1; i < parts.size(); ++i) {
-      out = absl::StrCat("(", op, " ", out, " ", parts[i], ")");
-    }
-    return out;
-  }
-
-  std::string AtomText(const Atom& atom) {
-    if (atom.Is("floordiv")) {
-      const std::string divisor = Value(atom.args()[1]);
-      divisors_.insert(divisor);
-      return absl::StrCat("(div ", Value(atom.args()[0]), " ", divisor, ")");
-    }
-    if (atom.Is("max") || atom.Is("min")) {
-      std::string out = Value(atom.args()[0]);
-      for (size_t i = 1; i < atom.args().size(); ++i) {
-        const std::string next = Value(atom.args()[i]);
-        out = absl::StrCat("(ite (", atom.Is("max") ? ">=" : "<=", " ", out,
-                           " ", next, ") ", out, " ", next, ")");
-      }
-      return out;
-    }
-    return Opaque(atom.ToString());
-  }
-
-  static bool Integral(const Polynomial& p) {
-    for (const Monomial& m : p.AllMonomials()) {
-      if (!m.coefficient.IsInteger()) return false;
-      for (const Factor& f : m.factors) {
-        if (f.power < 0) return false;
-      }
-    }
-    return true;
-  }
-
-  std::string Opaque(const std::string& text) {
-    auto it = names_.find(text);
-    if (it == names_.end()) {
-      it = names_.emplace(text, absl::StrCat("v", names_.size())).first;
-    }
-    return it->second;
-  }
-
-  std::map<std::string, std::string> names_;
-  std::set<std::string> divisors_;
-  bool integral_ = true;
-};
 
 Polynomial Single(const Monomial& m) { return Polynomial::Sum({m}); }
 
@@ -159,8 +45,25 @@ std::optional<std::vector<Factor>> Quotient(const Monomial& whole,
 
 }  // namespace
 
+// What has no meaning over the integers asks nothing.
 std::string SmtText(const ArithmeticQuery& query) {
-  return SmtPrinter().Print(query);
+  std::map<std::string, std::string> names;
+  SmtArithmetic print([&](const std::string& text) {
+    return names.emplace(text, absl::StrCat("v", names.size())).first->second;
+  });
+  std::string body;
+  for (const Obligation& f : query.facts) {
+    absl::StrAppend(&body, "(assert ", print.Relation(f), ")\n");
+  }
+  absl::StrAppend(&body, "(assert (not ", print.Relation(query.goal), "))\n");
+  std::string out;
+  for (const auto& [text, name] : names) {
+    absl::StrAppend(&out, "(declare-const ", name, " Int) ; ", text, "\n");
+  }
+  for (const std::string& d : print.divisors()) {
+    absl::StrAppend(&out, "(assert (>= ", d, " 1))\n");
+  }
+  return print.integral() ? out + body : "(assert true)\n";
 }
 
 bool Effort::Step() {
@@ -175,93 +78,115 @@ void Facts::Truncate(size_t size) {
     described_.pop_back();
   }
   while (!points_.empty() && points_.back().facts > size) points_.pop_back();
+  while (!shown_.empty() && shown_.back().second > size) shown_.pop_back();
 }
 
 std::vector<Facts::OpenSymbol> Facts::OpenSymbols(size_t first,
-                                                  const Point& known) const {
+                                                  const Points& known) const {
   std::vector<OpenSymbol> open;
   for (size_t f = first; f < facts_.size(); ++f) {
-    for (const std::string& s : facts_[f].nonnegative.Symbols()) {
-      if (known.count(s)) continue;
-      auto it = std::find_if(open.begin(), open.end(),
-                             [&](const auto& o) { return o.name == s; });
-      if (it == open.end()) it = open.insert(open.end(), {s, {}, {}});
-      const Polynomial& p = facts_[f].nonnegative;
+    const Polynomial& p = facts_[f].nonnegative;
+    for (const std::string& s : p.Symbols()) {
       const Atom atom = Atom::Symbol(s);
+      if (known.Knows(atom)) continue;
+      auto it = std::find_if(open.begin(), open.end(),
+                             [&](const auto& o) { return o.symbol == atom; });
+      if (it == open.end()) it = open.insert(open.end(), {atom, {}, {}});
       if (p.Degree(atom) != 1) continue;
       const auto factor = p.Coefficient(atom).constant();
       if (!factor) continue;
       const Polynomial rest = p - Polynomial(*factor) * Polynomial(atom);
-      if (factor->IsOne()) it->low.push_back(DimExpr(-rest));
-      if (*factor == Rational(-1)) it->high.push_back(DimExpr(rest));
+      if (factor->IsOne()) it->low.push_back(-rest);
+      if (*factor == Rational(-1)) it->high.push_back(rest);
     }
   }
   return open;
 }
 
-// Gives values to the open symbols, so that the facts from `first` on hold.
-bool Facts::Extend(Point& point, size_t first,
-                   const std::vector<OpenSymbol>& open) {
-  for (const OpenSymbol& symbol : open) {
-    int64_t low = 0;
-    for (const DimExpr& e : symbol.low) {
-      low = std::max(low, e.Evaluate(point).value_or(0));
+// Gives the symbol a value within its bounds at each point, a shy one mostly
+// the least; returns the points where there is none, as bits.
+uint32_t Facts::Draw(Points& points, const OpenSymbol& open, bool shy) {
+  std::array<int64_t, Points::kMost> low{}, high;
+  high.fill(INT64_MAX);
+  for (const Polynomial& p : open.low) {
+    const Points::Values v = points.Evaluate(p);
+    for (int i = 0; i < points.size(); ++i) {
+      if (v.known >> i & 1) low[i] = std::max(low[i], v.at[i]);
     }
-    std::optional<int64_t> high;
-    for (const DimExpr& e : symbol.high) {
-      const auto v = e.Evaluate(point);
-      if (v) high = high ? std::min(*high, *v) : *v;
+  }
+  for (const Polynomial& p : open.high) {
+    const Points::Values v = points.Evaluate(p);
+    for (int i = 0; i < points.size(); ++i) {
+      if (v.known >> i & 1) high[i] = std::min(high[i], v.at[i]);
     }
-    if (!high) high = low + (random_() % 3 == 0 ? 12 : 3);
-    if (*high < low) return false;
-    // Most of what is false is false at an end.
-    const uint64_t draw = random_() % 4;
-    point[symbol.name] =
-        draw == 0   ? low
-        : draw == 1 ? *high
-                    : low + static_cast<int64_t>(random_() % (*high - low + 1));
   }
-  for (size_t f = first; f < facts_.size(); ++f) {
-    const auto v = DimExpr(facts_[f].nonnegative).Evaluate(point);
-    // What has no value at small numbers (a fraction) does not rule one out.
-    if (v && *v < 0) return false;
+  uint32_t none = 0;
+  std::array<int64_t, Points::kMost> drawn{};
+  for (int i = 0; i < points.size(); ++i) {
+    if (high[i] == INT64_MAX) high[i] = low[i] + (random_() % 3 == 0 ? 12 : 3);
+    if (high[i] < low[i]) {
+      none |= uint32_t{1} << i;
+      continue;
+    }
+    // Most of what is false is false at an end; equations between products
+    // hold at the low one.
+    const uint64_t draw = shy && random_() % 8 != 0 ? 0 : random_() % 4;
+    const uint64_t width = static_cast<uint64_t>(high[i] - low[i]) + 1;
+    drawn[i] = draw == 0   ? low[i]
+               : draw == 1 ? high[i]
+                           : low[i] + static_cast<int64_t>(random_() % width);
   }
-  return true;
+  points.Set(open.symbol, drawn);
+  return none;
 }
 
-const std::vector<Facts::Point>& Facts::CurrentPoints() {
-  if (points_.empty()) points_.push_back({0, std::vector<Point>(kPoints)});
-  if (points_.back().facts == facts_.size()) return points_.back().list;
-  if (auto it = known_points_.find(hash()); it != known_points_.end()) {
-    points_.push_back({facts_.size(), it->second});
-    return points_.back().list;
-  }
-  const size_t first = points_.back().facts;
-  const std::vector<Point>& before = points_.back().list;
-  Points next{facts_.size(), {}};
-  if (!before.empty()) {
-    const std::vector<OpenSymbol> open = OpenSymbols(first, before[0]);
-    for (const Point& point : before) {
-      const int tries = open.empty() ? 1 : first == 0 ? kFirstTries : kTries;
-      for (int i = 0; i < tries; ++i) {
-        Point extended = point;
-        if (!Extend(extended, first, open)) continue;
-        next.list.push_back(std::move(extended));
-        break;
+// Gives values to the symbols that are open, so that the facts from `first` on
+// hold, at as many points as that is found for.
+Points Facts::Extend(const Points& before, size_t first) {
+  const std::vector<OpenSymbol> open = OpenSymbols(first, before);
+  std::vector<int> pending(before.size());
+  std::iota(pending.begin(), pending.end(), 0);
+  std::optional<Points> out;
+  const int tries = open.empty() ? 1 : first == 0 ? kFirstTries : kTries;
+  for (int t = 0; t < tries && !pending.empty(); ++t) {
+    if (out && out->size() >= kEnough) break;
+    Points trial = before.Select(pending);
+    uint32_t bad = 0;
+    for (const OpenSymbol& o : open) bad |= Draw(trial, o, t >= kBoldTries);
+    for (size_t f = first; f < facts_.size(); ++f) {
+      // What has no value at small numbers (a fraction) does not rule one out.
+      const Points::Values v = trial.Evaluate(facts_[f].nonnegative);
+      for (int i = 0; i < trial.size(); ++i) {
+        if ((v.known >> i & 1) != 0 && v.at[i] < 0) bad |= uint32_t{1} << i;
       }
     }
+    std::vector<int> good, left;
+    for (int i = 0; i < trial.size(); ++i) {
+      if (bad >> i & 1) {
+        left.push_back(pending[i]);
+      } else {
+        good.push_back(i);
+      }
+    }
+    if (!out) out = trial.Select({});
+    out->Append(trial, good);
+    pending = std::move(left);
   }
-  known_points_[hash()] = next.list;
-  points_.push_back(std::move(next));
-  return points_.back().list;
+  return out ? *std::move(out) : Points(0);
 }
 
-bool Facts::FailsAtPoint(const DimExpr& e) {
-  for (const Point& point : CurrentPoints()) {
-    const auto v = e.Evaluate(point);
-    if (v && *v < 0) return true;
+const Points& Facts::CurrentPoints() {
+  if (points_.empty()) {
+    points_.push_back({0, std::make_shared<Points>(Points::kMost)});
   }
-  return false;
+  if (points_.back().facts == facts_.size()) return *points_.back().points;
+  auto& known = known_points_[hash()];
+  if (known == nullptr) {
+    known = std::make_shared<Points>(
+        Extend(*points_.back().points, points_.back().facts));
+  }
+  points_.push_back({facts_.size(), known});
+  return *known;
 }
 
 void Facts::Push(const Polynomial& p) {
@@ -350,9 +275,10 @@ bool Facts::Shown(const Polynomial& p) const {
 bool Facts::PositiveAsItIs(const Polynomial& p) const {
   std::map<Atom, std::optional<Rational>> least;
   bool grows = true;  // with every atom
+  const int64_t degree = p.Degree();
   for (const Monomial& m : p.monomials()) {
     if (m.coefficient < Rational(0)) {
-      if (m.factors.size() == 1 && p.Degree() == 1) return false;
+      if (m.Degree() == degree) return false;  // it would stay
       grows = false;
     }
     for (const Factor& f : m.factors) {
@@ -368,7 +294,10 @@ bool Facts::PositiveAsItIs(const Polynomial& p) const {
     const auto value = p.Evaluate([&](const Atom& a) { return least.at(a); });
     return value && !(*value < Rational(0));
   }
-  const Polynomial shifted = p.Transform([&](const Atom& a) {
+  const bool shift = std::any_of(least.begin(), least.end(), [](const auto& l) {
+    return l.second && !l.second->IsZero();
+  });
+  const Polynomial shifted = !shift ? p : p.Transform([&](const Atom& a) {
     const auto& bound = least.at(a);
     return bound ? Polynomial(a) + Polynomial(*bound) : Polynomial(a);
   });
@@ -432,10 +361,14 @@ bool Facts::NonNegative(const DimExpr& e) {
   if (auto c = e.constant()) return *c >= 0;
   if (!effort_->Step()) return false;
   Describe(e.polynomial(), kDescribeDepth);
-  if (FailsAtPoint(e)) return false;
+  if (CurrentPoints().SomeNegative(e.polynomial())) return false;
   const std::pair<uint64_t, uint64_t> question = {hash(), e.hash()};
   if (not_shown_.count(question)) return false;
+  for (const auto& [shown, facts] : shown_) {
+    if (shown == e.polynomial()) return true;
+  }
   if (Shown(e.polynomial())) {
+    shown_.emplace_back(e.polynomial(), facts_.size());
     if (effort_->record) effort_->settled.push_back(Query(e));
     return true;
   }
@@ -446,18 +379,14 @@ bool Facts::NonNegative(const DimExpr& e) {
 
 bool Facts::Zero(const DimExpr& e) {
   if (auto c = e.constant()) return *c == 0;
-  if (FailsAtPoint(e) || FailsAtPoint(-e)) return false;
+  if (CurrentPoints().SomeNonZero(e.polynomial())) return false;
   return NonNegative(e) && NonNegative(-e);
 }
 
 std::optional<int64_t> Facts::PlausibleValue(const DimExpr& e) {
-  std::optional<int64_t> value;
-  for (const Point& point : CurrentPoints()) {
-    const auto v = e.Evaluate(point);
-    if (!v || (value && *value != *v)) return std::nullopt;
-    value = v;
-  }
-  return value.value_or(0);
+  const Points& points = CurrentPoints();
+  if (points.size() == 0) return 0;
+  return points.CommonValue(e.polynomial());
 }
 
 std::optional<int64_t> Facts::OnlyValue(const std::string& symbol) {
@@ -468,7 +397,7 @@ std::optional<int64_t> Facts::OnlyValue(const std::string& symbol) {
 }
 
 bool Facts::Contradictory() {
-  if (!CurrentPoints().empty()) return false;
+  if (CurrentPoints().size() > 0) return false;
   return Shown(Polynomial(-1)) || AskSolver(DimExpr(-1));
 }
 

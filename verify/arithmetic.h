@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <random>
 #include <set>
@@ -19,6 +20,7 @@
 
 #include "absl/time/time.h"
 #include "ops/infer.h"
+#include "verify/points.h"
 #include "verify/smt.h"
 
 namespace isomer::verify {
@@ -96,23 +98,22 @@ class Facts {
   };
   uint64_t hash() const { return facts_.empty() ? 0 : facts_.back().hash; }
 
-  // A value for every symbol of the facts, such that all of them hold.
-  using Point = std::map<std::string, int64_t>;
-  struct Points {
-    size_t facts = 0;  // how many of them the points satisfy
-    std::vector<Point> list;
+  // Points at which the first so many facts hold.
+  struct Satisfied {
+    size_t facts = 0;
+    std::shared_ptr<const Points> points;
   };
 
   void Truncate(size_t size);
-  const std::vector<Point>& CurrentPoints();
+  const Points& CurrentPoints();
   // A symbol that points have no value for yet, with what bounds it.
   struct OpenSymbol {
-    std::string name;
-    std::vector<DimExpr> low, high;
+    Atom symbol;
+    std::vector<Polynomial> low, high;
   };
-  std::vector<OpenSymbol> OpenSymbols(size_t first, const Point& known) const;
-  bool Extend(Point& point, size_t first, const std::vector<OpenSymbol>& open);
-  bool FailsAtPoint(const DimExpr& e);
+  std::vector<OpenSymbol> OpenSymbols(size_t first, const Points& known) const;
+  Points Extend(const Points& before, size_t first);
+  uint32_t Draw(Points& points, const OpenSymbol& open, bool shy);
   void Push(const Polynomial& nonnegative);
   void Describe(const Polynomial& p, int depth);
   void DescribeAtom(const Atom& atom, int depth);
@@ -128,10 +129,12 @@ class Facts {
   // Divisions and the like whose meaning is among the facts, with the number
   // of facts before it was.
   std::vector<std::pair<Atom, size_t>> described_;
-  std::vector<Points> points_;  // for growing numbers of facts
+  std::vector<Satisfied> points_;  // for growing numbers of facts
+  // Goals that were shown, with the number of facts at that time.
+  std::vector<std::pair<Polynomial, size_t>> shown_;
   // What was found before under the same facts: points, and goals that were
   // not shown. A hash that misleads makes a proof fail, never succeed.
-  std::map<uint64_t, std::vector<Point>> known_points_;
+  std::map<uint64_t, std::shared_ptr<const Points>> known_points_;
   std::set<std::pair<uint64_t, uint64_t>> not_shown_;
   std::mt19937_64 random_{1};
 };

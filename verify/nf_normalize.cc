@@ -8,7 +8,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "verify/nf_collect.h"
+#include "verify/nf_signs.h"
 #include "verify/nf_simplify.h"
+#include "verify/scalar_facts.h"
 
 namespace isomer::verify {
 
@@ -41,11 +44,24 @@ std::optional<Obligation> Liftable(const Sum& s) {
   return std::nullopt;
 }
 
-// True if the function is 1 or 0, so that its square is itself.
-bool IsIndicator(const Leaf& leaf) {
-  return leaf.kind == Leaf::Kind::kFunction &&
-         (leaf.name == "truth" || leaf.name == "less" || leaf.name == "equal" ||
-          leaf.name == "is_nan");
+// True if the sum is that function of something, and nothing else.
+bool IsFunction(const Sum& s, absl::string_view name) {
+  return SingleTerm(s) && s[0].coefficient == Polynomial(1) &&
+         s[0].factors.size() == 1 && s[0].factors[0].power == 1 &&
+         s[0].factors[0].leaf->kind == Leaf::Kind::kFunction &&
+         s[0].factors[0].leaf->name == name;
+}
+
+// One value, under no condition of its own.
+bool IsPlain(const Item& item) {
+  return item.bound.empty() && item.guards.empty();
+}
+
+// The sum over a positive number, such that multiples look alike.
+Sum Unscaled(const Sum& s) {
+  if (s.empty()) return s;
+  const auto c = Content(s[0].coefficient).coefficient;
+  return Scale(s, Polynomial(Rational(1) / (c < Rational(0) ? -c : c)));
 }
 
 class Normalizer {
@@ -58,10 +74,12 @@ class Normalizer {
       Sum terms = OfTerm(t);
       out.insert(out.end(), terms.begin(), terms.end());
     }
-    return Collect(std::move(out));
+    return Collected(std::move(out));
   }
 
  private:
+  Sum Collected(Sum s) { return Collect(std::move(s), c_.facts); }
+
   // ---- Terms
 
   Sum OfTerm(Term t) {
@@ -126,7 +144,7 @@ class Normalizer {
     });
     if (!root) return {out};
     // sqrt(x)^2 = x: whole squares leave the root.
-    c_.axioms.insert("sqrt(x) * sqrt(x) = x");
+    Use(ScalarFact::kRootSquared);
     const int squares = root->power / 2, rest = root->power % 2;
     if (rest != 0) out.factors.push_back({root->leaf, rest});
     Sum base = root->leaf->args[0];
@@ -212,7 +230,14 @@ class Normalizer {
     const auto number =
         args.size() == 1 ? NumberOf(args[0]) : std::optional<Polynomial>();
     if (number) {
-      if (auto value = AtNumber(name, *number)) return NumberSum(*value);
+      if (auto known = FunctionAt(name, *number)) {
+        c_.axioms.insert(known->fact);
+        return NumberSum(known->value);
+      }
+    }
+    if (auto fact = TwiceIsOnce(name); fact && IsFunction(args[0], name)) {
+      Use(*fact);
+      return args[0];
     }
     if (name == "equal") return Equal(std::move(args[0]));
     if (name == "exp") return Exp(args[0]);
@@ -225,32 +250,7 @@ class Normalizer {
     return LeafSum({Leaf::Kind::kFunction, name, {}, std::move(args)});
   }
 
-  // f(number), where that is a number.
-  std::optional<Polynomial> AtNumber(const std::string& name,
-                                     const Polynomial& x) {
-    std::optional<Polynomial> value;
-    const bool zero = x.IsZero(), one = x == Polynomial(1);
-    if (zero &&
-        (name == "erf" || name == "sin" || name == "sqrt" || name == "sign")) {
-      value = 0;
-    } else if ((zero && (name == "exp" || name == "cos")) ||
-               (one && name == "sqrt")) {
-      value = 1;
-    } else if (one && name == "log") {
-      value = 0;
-    } else if (auto c = x.constant(); c && name == "less") {
-      value = Rational(0) < *c ? 1 : 0;
-    } else if (c && name == "equal") {
-      value = zero ? 1 : 0;
-    } else if (name == "floor" || name == "round") {
-      if (auto c = x.constant(); c && c->IsInteger()) value = x;
-    }
-    if (value) {
-      c_.axioms.insert(
-          absl::StrCat(name, "(", x.ToString(), ") = ", value->ToString()));
-    }
-    return value;
-  }
+  void Use(ScalarFact fact) { c_.axioms.insert(FactText(fact)); }
 
   // Whether a difference is 0, which does not depend on its sign.
   static Sum Equal(Sum difference) {
@@ -284,7 +284,7 @@ class Normalizer {
                                  Leaf{Leaf::Kind::kFunction, "exp", {}, {{u}}}),
                              power});
     }
-    if (arg.size() > 1) c_.axioms.insert("exp(a + b) = exp(a) * exp(b)");
+    if (arg.size() > 1) Use(ScalarFact::kExpOfSum);
     return {out};
   }
 
@@ -305,8 +305,8 @@ class Normalizer {
       }
       out = Add(std::move(out), Scale(p.leaf->args[0], Polynomial(p.power)));
     }
-    c_.axioms.insert("log(exp(a)) = a");
-    return Collect(std::move(out));
+    Use(ScalarFact::kLogOfExp);
+    return Collected(std::move(out));
   }
 
   std::optional<Sum> PowOf(const std::vector<Sum>& args) {
@@ -320,7 +320,7 @@ class Normalizer {
     for (int64_t i = 0; i < std::abs(c->num()); ++i) {
       out = Multiply(out, base, c_.names);
     }
-    return Collect(std::move(out));
+    return Collected(std::move(out));
   }
 
   // ---- Inverses
@@ -352,7 +352,7 @@ class Normalizer {
     common.number = Polynomial::Sum({*content});
     if (Mentions(DimExpr(common.number), inner)) common.number = 1;
     for (Power& p : shared) {
-      if (positive_only && !LeafPositive(*p.leaf)) continue;
+      if (positive_only && !IsPositive(*p.leaf, c_)) continue;
       common.factors.push_back(std::move(p));
     }
     return common;
@@ -517,7 +517,7 @@ class Normalizer {
         !(s[0].coefficient == Polynomial(1))) {
       return false;
     }
-    c_.axioms.insert("max(max(a, b), c) = max(a, b, c)");
+    Use(ScalarFact::kMaxNested);
     for (const Item& inner : s[0].factors[0].leaf->items) {
       Item flat = item;
       flat.bound.insert(flat.bound.end(), inner.bound.begin(),
@@ -545,6 +545,39 @@ class Normalizer {
       }
     }
     DropSmallerNumbers(items);
+    DropLower(items);
+  }
+
+  // max(a, b) = a in a branch where a >= b.
+  void DropLower(std::vector<Item>& items) {
+    if (c_.ordered.empty()) return;
+    for (size_t i = 0; i < items.size(); ++i) {
+      for (size_t j = 0; j < items.size();) {
+        if (i == j || !IsPlain(items[i]) || !IsPlain(items[j]) ||
+            !KnownOrder(Difference(items[i], items[j]))) {
+          ++j;
+          continue;
+        }
+        items.erase(items.begin() + j);
+        if (j < i) --i;
+      }
+    }
+  }
+
+  Sum Difference(const Item& a, const Item& b) {
+    return Collected(Add(*a.body, Scale(*b.body, Polynomial(-1))));
+  }
+
+  // True if it is among what is ordered, or a sum of two of these.
+  bool KnownOrder(const Sum& s) {
+    const std::string key = KeyOf(Unscaled(s));
+    for (const Sum& a : c_.ordered) {
+      if (KeyOf(Unscaled(a)) == key) return true;
+      for (const Sum& b : c_.ordered) {
+        if (KeyOf(Unscaled(Collected(Add(a, b)))) == key) return true;
+      }
+    }
+    return false;
   }
 
   // Makes `a` the union of both if that is one set of the same kind.
@@ -609,7 +642,7 @@ class Normalizer {
     }
     if (items.size() == 1 && items[0].bound.empty()) return *items[0].body;
     for (Term& t : CommonTerms(items, inner)) {
-      c_.axioms.insert("max(a + c, b + c) = max(a, b) + c");
+      Use(ScalarFact::kMaxShifted);
       for (Item& item : items) item.body = RemoveTerm(*item.body, t);
       outside.push_back(std::move(t));
     }
@@ -617,7 +650,7 @@ class Normalizer {
     for (const Item& item : items) bodies.push_back(item.body.get());
     const Common common = CommonFactor(bodies, inner, true);
     if (!(common.number == Polynomial(1)) || !common.factors.empty()) {
-      c_.axioms.insert("max(c * a, c * b) = c * max(a, b) for c > 0");
+      Use(ScalarFact::kMaxScaled);
     }
     // Without the factor an item may be a maximum itself.
     std::vector<Item> flat;
@@ -633,7 +666,7 @@ class Normalizer {
              Leaf{Leaf::Kind::kMax, "max", {}, {}, std::move(items)}),
          1});
     outside.push_back(std::move(t));
-    return Collect(std::move(outside));
+    return Collected(std::move(outside));
   }
 
   // Terms that every item holds, none of which speaks of the items' variables.
@@ -680,344 +713,12 @@ class Normalizer {
     return LeafSum({Leaf::Kind::kProduct, "prod", {}, {}, {item}});
   }
 
-  // ---- Signs
-
- public:
-  bool LeafPositive(const Leaf& leaf) {
-    switch (leaf.kind) {
-      case Leaf::Kind::kInput:
-        return c_.positive.count(leaf.name) > 0;
-      case Leaf::Kind::kConstant:
-        return absl::StartsWith(leaf.name, "+");
-      case Leaf::Kind::kFunction:
-        if (leaf.name == "exp") return true;
-        return leaf.name == "sqrt" && SumPositive(leaf.args[0]);
-      case Leaf::Kind::kInverse:
-        return SumPositive(leaf.args[0]);
-      case Leaf::Kind::kMax:
-        return std::any_of(leaf.items.begin(), leaf.items.end(),
-                           [&](const Item& i) {
-                             return !MayBeEmpty(i) && SumPositive(*i.body);
-                           });
-      case Leaf::Kind::kProduct:
-        return false;
-    }
-    return false;
-  }
-
-  // Each term is at least 0 and one of them above it.
-  bool SumPositive(const Sum& s) {
-    bool above = false;
-    for (const Term& t : s) {
-      bool positive = CoefficientPositive(t.coefficient) && t.guards.empty();
-      bool nonnegative = CoefficientPositive(t.coefficient);
-      for (const Power& p : t.factors) {
-        const bool leaf = LeafPositive(*p.leaf);
-        positive = positive && leaf;
-        nonnegative =
-            nonnegative && (leaf || p.power % 2 == 0 || LeafAtLeast0(*p.leaf));
-      }
-      if (!nonnegative) return false;
-      for (const Bound& b : t.bound) {
-        positive = positive && c_.facts.Positive(b.hi - b.lo);
-      }
-      above = above || positive;
-    }
-    return above;
-  }
-
-  bool SumNonZero(const Sum& s) {
-    if (SumPositive(s)) return true;
-    Sum negative = Scale(s, Polynomial(-1));
-    if (SumPositive(negative)) return true;
-    if (!SingleTerm(s)) return false;
-    return (CoefficientPositive(s[0].coefficient) ||
-            CoefficientPositive(-s[0].coefficient)) &&
-           std::all_of(s[0].factors.begin(), s[0].factors.end(),
-                       [&](const Power& p) {
-                         return LeafPositive(*p.leaf) ||
-                                p.leaf->kind == Leaf::Kind::kInverse;
-                       });
-  }
-
- private:
-  bool MayBeEmpty(const Item& item) {
-    return !item.guards.empty() ||
-           std::any_of(
-               item.bound.begin(), item.bound.end(),
-               [&](const Bound& b) { return !c_.facts.Positive(b.hi - b.lo); });
-  }
-
-  bool LeafAtLeast0(const Leaf& leaf) {
-    if (leaf.kind == Leaf::Kind::kMax) {
-      return std::any_of(
-          leaf.items.begin(), leaf.items.end(),
-          [&](const Item& i) { return !MayBeEmpty(i) && i.body->empty(); });
-    }
-    return IsIndicator(leaf) ||
-           (leaf.kind == Leaf::Kind::kFunction && leaf.name == "sqrt");
-  }
-
-  bool CoefficientPositive(const Polynomial& p) {
-    if (auto c = p.constant()) return Rational(0) < *c;
-    // A quotient of products of sizes has their sign.
-    const auto monomials = p.AllMonomials();
-    if (monomials.size() == 1) {
-      if (!(Rational(0) < monomials[0].coefficient)) return false;
-      return std::all_of(
-          monomials[0].factors.begin(), monomials[0].factors.end(),
-          [&](const Factor& f) {
-            return c_.facts.Positive(DimExpr(Polynomial(f.atom)));
-          });
-    }
-    return c_.facts.Positive(DimExpr(p));
-  }
-
-  // ---- Sums
-
-  // Terms of one key become one; so do neighbouring ranges.
-  Sum Collect(Sum s) {
-    std::vector<std::pair<TermKey, Term>> terms;
-    for (Term& t : s) {
-      if (t.coefficient.IsZero()) continue;
-      TermKey key = KeyOf(t);
-      terms.emplace_back(std::move(key), std::move(t));
-    }
-    bool changed = true;
-    while (changed && c_.facts.effort().Step()) {
-      changed = false;
-      for (size_t i = 0; i < terms.size() && !changed; ++i) {
-        for (size_t j = i + 1; j < terms.size() && !changed; ++j) {
-          changed = Combine(terms, i, j);
-        }
-      }
-    }
-    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) {
-      return std::tie(a.first.body, a.first.ranges) <
-             std::tie(b.first.body, b.first.ranges);
-    });
-    Sum out;
-    for (auto& [key, t] : terms) out.push_back(std::move(t));
-    return out;
-  }
-
-  using Keyed = std::vector<std::pair<TermKey, Term>>;
-
-  static void Replace(Keyed& terms, size_t i, size_t j,
-                      std::vector<Term> with) {
-    terms.erase(terms.begin() + j);
-    terms.erase(terms.begin() + i);
-    for (Term& t : with) {
-      if (t.coefficient.IsZero()) continue;
-      TermKey key = KeyOf(t);
-      terms.emplace_back(std::move(key), std::move(t));
-    }
-  }
-
-  // Joins two terms that differ at most in one range and the coefficient.
-  bool Combine(Keyed& terms, size_t i, size_t j) {
-    const TermKey &x = terms[i].first, &y = terms[j].first;
-    if (x.body != y.body || x.order.size() != y.order.size()) return false;
-    const Term a = terms[i].second;
-    const Term b = terms[j].second;
-    // Coefficients may speak of the variables only if they are one variable.
-    if (Mentions(DimExpr(a.coefficient), a.bound) ||
-        Mentions(DimExpr(b.coefficient), b.bound)) {
-      return false;
-    }
-    if (x.ranges == y.ranges) {
-      Term t = a;
-      t.coefficient = a.coefficient + b.coefficient;
-      Replace(terms, i, j, {t});
-      return true;
-    }
-    int differs = -1;
-    for (size_t k = 0; k < x.ranges.size(); ++k) {
-      if (x.ranges[k] == y.ranges[k]) continue;
-      if (differs >= 0) return false;
-      differs = static_cast<int>(k);
-    }
-    const Bound& u = a.bound[x.order[differs]];
-    const Bound& v = b.bound[y.order[differs]];
-    if (Mentions(u.lo, a.bound) || Mentions(u.hi, a.bound) ||
-        Mentions(v.lo, b.bound) || Mentions(v.hi, b.bound)) {
-      return false;
-    }
-    return CombineRanges(terms, i, j, x.order[differs], u, v);
-  }
-
-  // Two ranges of the variable, cut where the other begins or ends.
-  bool CombineRanges(Keyed& terms, size_t i, size_t j, int var, const Bound u,
-                     const Bound v) {
-    const Term a = terms[i].second;
-    const Polynomial other = terms[j].second.coefficient;
-    auto with = [&](const DimExpr& lo, const DimExpr& hi,
-                    const Polynomial& coefficient) {
-      Term t = a;
-      t.bound[var].lo = lo;
-      t.bound[var].hi = hi;
-      t.coefficient = coefficient;
-      return t;
-    };
-    const Polynomial both = a.coefficient + other;
-    auto is = [&](const DimExpr& e) { return c_.facts.NonNegative(e); };
-    if (c_.facts.Zero(u.hi - v.lo) && a.coefficient == other) {
-      if (!is(u.hi - u.lo) || !is(v.hi - v.lo)) return false;
-      Replace(terms, i, j, {with(u.lo, v.hi, other)});
-      return true;
-    }
-    if (c_.facts.Zero(v.hi - u.lo) && a.coefficient == other) {
-      if (!is(u.hi - u.lo) || !is(v.hi - v.lo)) return false;
-      Replace(terms, i, j, {with(v.lo, u.hi, other)});
-      return true;
-    }
-    // One holds the other, and neither coefficient would grow: only then does
-    // cutting end.
-    if (!both.IsZero()) return false;
-    if (is(v.lo - u.lo) && is(u.hi - v.hi) && is(v.hi - v.lo)) {
-      Replace(
-          terms, i, j,
-          {with(u.lo, v.lo, a.coefficient), with(v.hi, u.hi, a.coefficient)});
-      return true;
-    }
-    if (is(u.lo - v.lo) && is(v.hi - u.hi) && is(u.hi - u.lo)) {
-      Replace(terms, i, j, {with(v.lo, u.lo, other), with(u.hi, v.hi, other)});
-      return true;
-    }
-    // They overlap: what both cover is gone.
-    if (is(v.lo - u.lo) && is(u.hi - v.lo) && is(v.hi - u.hi)) {
-      Replace(terms, i, j,
-              {with(u.lo, v.lo, a.coefficient), with(u.hi, v.hi, other)});
-      return true;
-    }
-    if (is(u.lo - v.lo) && is(v.hi - u.lo) && is(u.hi - v.hi)) {
-      Replace(terms, i, j,
-              {with(v.lo, u.lo, other), with(v.hi, u.hi, a.coefficient)});
-      return true;
-    }
-    return false;
-  }
-
   NormalContext& c_;
   int depth_ = 0;  // of case splits
 };
 
-// ---- Conditions that are left
-
-std::optional<Obligation> OpenIn(const Sum& s, std::vector<std::string>& inner);
-
-bool Free(const DimExpr& e, const std::vector<std::string>& inner) {
-  const std::set<std::string> symbols = e.Symbols();
-  return std::none_of(inner.begin(), inner.end(), [&](const std::string& v) {
-    return symbols.count(v) > 0;
-  });
-}
-
-std::optional<Obligation> OpenGuards(const std::vector<Obligation>& guards,
-                                     const std::vector<std::string>& inner) {
-  for (const Obligation& g : guards) {
-    if (Free(g.expr, inner)) return g;
-  }
-  return std::nullopt;
-}
-
-// A guard on one variable whose bound could not be compared with its range.
-std::optional<Obligation> OpenRange(const std::vector<Bound>& bound,
-                                    const std::vector<Obligation>& guards,
-                                    const std::vector<std::string>& inner) {
-  for (const Obligation& g : guards) {
-    if (g.kind == Obligation::kZero) continue;
-    for (const Bound& b : bound) {
-      const Atom atom = Atom::Symbol(b.var);
-      if (g.expr.polynomial().Degree(atom) != 1) continue;
-      const Polynomial factor = g.expr.polynomial().Coefficient(atom);
-      const DimExpr rest = g.expr - DimExpr(factor) * DimExpr::Symbol(b.var);
-      if (!Free(rest, inner)) continue;
-      if (factor == Polynomial(1) && Free(b.lo, inner)) {
-        return Obligation{Obligation::kNonNegative, -rest - b.lo};
-      }
-      if (factor == Polynomial(-1) && Free(b.hi, inner)) {
-        return Obligation{Obligation::kNonNegative, b.hi - rest - 1};
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<Obligation> OpenScope(
-    const std::vector<Bound>& bound, const std::vector<Obligation>& guards,
-    std::vector<std::string>& inner,
-    const std::function<std::optional<Obligation>()>& inside) {
-  const size_t before = inner.size();
-  for (const Bound& b : bound) inner.push_back(b.var);
-  auto found = OpenGuards(guards, inner);
-  if (!found) found = inside();
-  if (!found) found = OpenRange(bound, guards, inner);
-  inner.resize(before);
-  return found;
-}
-
-std::optional<Obligation> OpenIn(const Leaf& leaf,
-                                 std::vector<std::string>& inner) {
-  for (const Sum& s : leaf.args) {
-    if (auto g = OpenIn(s, inner)) return g;
-  }
-  for (const Item& item : leaf.items) {
-    auto inside = [&] { return OpenIn(*item.body, inner); };
-    if (auto g = OpenScope(item.bound, item.guards, inner, inside)) return g;
-  }
-  return std::nullopt;
-}
-
-std::optional<Obligation> OpenIn(const Sum& s,
-                                 std::vector<std::string>& inner) {
-  for (const Term& t : s) {
-    auto inside = [&]() -> std::optional<Obligation> {
-      for (const Power& p : t.factors) {
-        if (auto g = OpenIn(*p.leaf, inner)) return g;
-      }
-      return std::nullopt;
-    };
-    if (auto g = OpenScope(t.bound, t.guards, inner, inside)) return g;
-  }
-  return std::nullopt;
-}
-
-// The order of two ends of ranges of terms that are alike otherwise.
-std::optional<Obligation> OpenEnds(const Sum& s, Facts& facts) {
-  for (size_t i = 0; i < s.size(); ++i) {
-    for (size_t j = i + 1; j < s.size(); ++j) {
-      const TermKey x = KeyOf(s[i]), y = KeyOf(s[j]);
-      if (x.body != y.body) continue;
-      for (size_t k = 0; k < x.order.size(); ++k) {
-        const Bound &u = s[i].bound[x.order[k]], &v = s[j].bound[y.order[k]];
-        for (const DimExpr& e : {u.lo - v.lo, u.hi - v.hi, u.lo - v.hi,
-                                 u.hi - v.lo, u.hi - u.lo, v.hi - v.lo}) {
-          if (Mentions(e, s[i].bound) || Mentions(e, s[j].bound)) continue;
-          if (!facts.Sign(e)) return Obligation{Obligation::kNonNegative, e};
-        }
-      }
-    }
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Sum Normalize(const Sum& s, NormalContext& c) { return Normalizer(c).OfSum(s); }
-
-std::optional<Obligation> OpenCondition(const Sum& s, NormalContext& c) {
-  std::vector<std::string> inner;
-  if (auto g = OpenIn(s, inner)) return g;
-  return OpenEnds(s, c.facts);
-}
-
-bool IsPositive(const Sum& s, NormalContext& c) {
-  return Normalizer(c).SumPositive(s);
-}
-
-bool IsNonZero(const Sum& s, NormalContext& c) {
-  return Normalizer(c).SumNonZero(s);
-}
 
 }  // namespace isomer::verify

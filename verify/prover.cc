@@ -13,13 +13,17 @@
 #include "ops/status.h"
 #include "verify/nf_build.h"
 #include "verify/nf_normalize.h"
+#include "verify/nf_open.h"
+#include "verify/nf_signs.h"
 #include "verify/nf_simplify.h"
+#include "verify/scalar_facts.h"
 
 namespace isomer::verify {
 
 namespace {
 
 constexpr int kMaxSplits = 12;      // conditions on one path
+constexpr size_t kMaxOrders = 6;    // orders of two values on one path
 constexpr int kMaxSolved = 40;      // equations of one case
 constexpr size_t kMaxReason = 300;  // characters of what is left
 
@@ -302,7 +306,7 @@ class CaseProver {
     if (vars != before) s = Normalize(s, context_);
     if (s.empty()) return std::nullopt;
     if (facts_.effort().exhausted()) return "... (limits reached)";
-    const auto open = OpenCondition(s, context_);
+    const auto open = OpenCondition(s, facts_);
     if (!open) {
       const Substitution fixed = Determined(vars);
       if (fixed.empty()) return Stuck(s);
@@ -352,7 +356,24 @@ class CaseProver {
       if (s.empty()) return std::nullopt;
     }
     if (facts_.Contradictory()) return std::nullopt;
+    if (context_.ordered.size() < kMaxOrders) {
+      if (auto difference = OpenOrder(s)) return OnOrder(s, *difference, left);
+    }
     return Shortened(left);
+  }
+
+  // Goes on with either of two values as the greater one.
+  std::optional<std::string> OnOrder(const Sum& s, const Sum& difference,
+                                     const std::string& left) {
+    context_.axioms.insert(FactText(ScalarFact::kMaxOrdered));
+    for (int sign : {1, -1}) {
+      context_.ordered.push_back(Scale(difference, Polynomial(sign)));
+      const Sum rest = Normalize(s, context_);
+      const bool shown = rest.empty() || !Stuck(rest);
+      context_.ordered.pop_back();
+      if (!shown) return Shortened(left);
+    }
+    return std::nullopt;
   }
 
   // The sum times what `inverse` is the inverse of.

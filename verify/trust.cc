@@ -13,6 +13,7 @@
 #include "graph/hashing.h"
 #include "ops/example.h"
 #include "ops/status.h"
+#include "verify/scalar_facts.h"
 
 namespace isomer::verify {
 
@@ -145,6 +146,9 @@ std::string Refusal(const ir::RuleSyntax& rule, uint64_t operators) {
 
 uint64_t OperatorDigest(const Registry& registry) {
   uint64_t digest = ir::HashText(absl::StrCat("verifier ", kVerifierVersion));
+  for (const std::string& fact : AllScalarFacts()) {
+    digest = ir::HashCombine(digest, ir::HashText(fact));
+  }
   for (const OpDef* op : registry.all()) {
     digest = ir::HashCombine(digest, ir::HashText(SchemaText(*op)));
     for (const TypedCall& call : CallsOf(*op)) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "graph/rule.h"
+#include "verify/scalar_facts.h"
 #include "verify/trust.h"
 #include "verify/verify.h"
 #include "verify/z3.h"
@@ -30,8 +31,8 @@ std::string Wrapped(const std::vector<std::string>& words) {
 }
 
 struct Stated {
-  std::string text;  // lines of verdicts
-  std::set<std::string> axioms;
+  std::string text;            // lines of verdicts
+  std::set<std::string> used;  // of the scalar facts
   int proved = 0, all = 0;
 };
 
@@ -45,7 +46,7 @@ void Judge(const OpDef& op, const std::string& text, const Registry& registry,
     const Verdict v = Verify(rule, options);
     ++out.all;
     if (v.outcome == Outcome::kProved) ++out.proved;
-    out.axioms.insert(v.proof.facts.begin(), v.proof.facts.end());
+    out.used.insert(v.proof.facts.begin(), v.proof.facts.end());
     if (v.outcome == Outcome::kProved) continue;
     absl::StrAppendFormat(&out.text, "  %-9s %s: %s\n", OutcomeName(v.outcome),
                           op.name, text);
@@ -82,10 +83,10 @@ std::string TrustReport(const Registry& registry, const SmtSolver& solver) {
       "\nNot looked into: ", kernels.size(),
       " operators have a kernel and no index semantics.\n", Wrapped(kernels));
   absl::StrAppend(&out,
-                  "\nBelieved: facts about scalar functions. The proofs of the "
-                  "rules below used these.\n");
-  for (const std::string& axiom : stated.axioms) {
-    absl::StrAppend(&out, "  ", axiom, "\n");
+                  "\nBelieved: these facts about scalar functions. Those with "
+                  "a * are used by proofs of\nthe rules below.\n");
+  for (const std::string& fact : AllScalarFacts()) {
+    absl::StrAppend(&out, stated.used.count(fact) ? " * " : "   ", fact, "\n");
   }
   absl::StrAppend(&out, "\nBelieved: ",
                   Z3Version().empty() ? "no solver; this build has none"

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace isomer::verify {
@@ -15,13 +16,16 @@ namespace {
 // One question has one context, so that nothing of it is left behind.
 class Z3Question {
  public:
-  Z3Question() {
+  // With quantifiers Z3 only instantiates by their patterns: the search for
+  // models that it would do besides does not end.
+  explicit Z3Question(bool quantified) : quantified_(quantified) {
     Z3_config config = Z3_mk_config();
     context_ = Z3_mk_context(config);
     Z3_del_config(config);
     // Without a handler an error ends the program; with one, Failed() tells.
     Z3_set_error_handler(context_, [](Z3_context, Z3_error_code) {});
-    solver_ = Z3_mk_solver(context_);
+    solver_ =
+        quantified ? Z3_mk_simple_solver(context_) : Z3_mk_solver(context_);
     Z3_solver_inc_ref(context_, solver_);
   }
   ~Z3Question() {
@@ -61,10 +65,17 @@ class Z3Question {
     };
     set("timeout", absl::ToInt64Milliseconds(limits.time));
     set("max_memory", limits.memory_mb);
+    if (quantified_) {
+      for (const char* name : {"mbqi", "auto_config"}) {
+        Z3_params_set_bool(context_, params,
+                           Z3_mk_string_symbol(context_, name), false);
+      }
+    }
     Z3_solver_set_params(context_, solver_, params);
     Z3_params_dec_ref(context_, params);
   }
 
+  const bool quantified_;
   Z3_context context_;
   Z3_solver solver_;
 };
@@ -72,7 +83,8 @@ class Z3Question {
 }  // namespace
 
 SmtAnswer Z3Solve(const std::string& question, const SmtLimits& limits) {
-  return Z3Question().Ask(question, limits);
+  return Z3Question(absl::StrContains(question, "(forall "))
+      .Ask(question, limits);
 }
 
 std::string Z3Version() {

@@ -176,8 +176,8 @@ std::vector<OpDef> DefinePad() {
                     .Default(std::string("constant"))},
       .infer = Infer([](auto& c) { return InferPad(c); }),
       .element = Element(PadElement),
-      .axioms = {"pad(pad(x, begin=b, end=e, value=v), begin=c, end=d, "
-                 "value=v) => pad(x, begin=b + c, end=e + d, value=v)"},
+      .axioms = {"pad(pad(x, begin=b, end=e), begin=c, end=d) => "
+                 "pad(x, begin=b + c, end=e + d)"},
       .examples =
           {"pad([1 2], begin=[1], end=[2], value=9) = [9 1 2 9 9]",
            "pad([[1 2]], begin=[1 0], end=[0 1]) = [[0 0 0] [1 2 0]]",
