@@ -14,7 +14,7 @@ namespace isomer::verify {
 namespace {
 
 constexpr Draw kDraws[] = {Draw::kIntegers, Draw::kSparse, Draw::kReals,
-                           Draw::kPositive};
+                           Draw::kPositive, Draw::kWide};
 
 // True if some values show that the rule is wrong here.
 bool Fails(const ir::Rule& rule, const Assignment& a, std::mt19937_64& random,

@@ -57,11 +57,15 @@ bool IsPlain(const Item& item) {
   return item.bound.empty() && item.guards.empty();
 }
 
-// The sum over a positive number, such that multiples look alike.
+// The sum over a positive number, such that multiples look alike but for the
+// number in them.
 Sum Unscaled(const Sum& s) {
-  if (s.empty()) return s;
-  const auto c = Content(s[0].coefficient).coefficient;
-  return Scale(s, Polynomial(Rational(1) / (c < Rational(0) ? -c : c)));
+  for (const Term& t : s) {
+    if (t.factors.empty()) continue;
+    const auto c = Content(t.coefficient).coefficient;
+    return Scale(s, Polynomial(Rational(1) / (c < Rational(0) ? -c : c)));
+  }
+  return s;
 }
 
 class Normalizer {
@@ -554,7 +558,7 @@ class Normalizer {
     for (size_t i = 0; i < items.size(); ++i) {
       for (size_t j = 0; j < items.size();) {
         if (i == j || !IsPlain(items[i]) || !IsPlain(items[j]) ||
-            !KnownOrder(Difference(items[i], items[j]))) {
+            !KnownOrder(Minus(*items[i].body, *items[j].body))) {
           ++j;
           continue;
         }
@@ -564,20 +568,28 @@ class Normalizer {
     }
   }
 
-  Sum Difference(const Item& a, const Item& b) {
-    return Collected(Add(*a.body, Scale(*b.body, Polynomial(-1))));
-  }
-
-  // True if it is among what is ordered, or a sum of two of these.
+  // True if it is one of what is ordered, or the sum of two of these, or more
+  // than that by a number.
   bool KnownOrder(const Sum& s) {
-    const std::string key = KeyOf(Unscaled(s));
+    const Sum goal = Unscaled(s);
     for (const Sum& a : c_.ordered) {
-      if (KeyOf(Unscaled(a)) == key) return true;
+      const Sum rest = Minus(goal, Unscaled(a));
+      if (IsAtLeast0(rest)) return true;
       for (const Sum& b : c_.ordered) {
-        if (KeyOf(Unscaled(Collected(Add(a, b)))) == key) return true;
+        if (IsAtLeast0(Minus(rest, Unscaled(b)))) return true;
       }
     }
     return false;
+  }
+
+  Sum Minus(const Sum& a, const Sum& b) {
+    return Collected(Add(a, Scale(b, Polynomial(-1))));
+  }
+
+  static bool IsAtLeast0(const Sum& s) {
+    const auto number = NumberOf(s);
+    const auto c = number ? number->constant() : std::nullopt;
+    return c && !(*c < Rational(0));
   }
 
   // Makes `a` the union of both if that is one set of the same kind.

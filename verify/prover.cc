@@ -357,7 +357,9 @@ class CaseProver {
     }
     if (facts_.Contradictory()) return std::nullopt;
     if (context_.ordered.size() < kMaxOrders) {
-      if (auto difference = OpenOrder(s)) return OnOrder(s, *difference, left);
+      if (auto difference = OpenOrder(s)) {
+        return OnOrder(s, Normalize(*difference, context_), left);
+      }
     }
     return Shortened(left);
   }

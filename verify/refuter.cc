@@ -20,7 +20,7 @@ namespace isomer::verify {
 namespace {
 
 constexpr Draw kDraws[] = {Draw::kIntegers, Draw::kSparse, Draw::kReals,
-                           Draw::kPositive};
+                           Draw::kPositive, Draw::kWide};
 constexpr int kMaxHunts = 6;    // with all draws, per rule
 constexpr int kHuntRounds = 2;  // over all draws
 

@@ -63,7 +63,8 @@ class Shrinker {
     auto a = sized_.sizes->At(values, sized_.real);
     if (!a.ok()) return false;
     --size_steps_;
-    for (Draw draw : {Draw::kIntegers, Draw::kSparse, Draw::kReals}) {
+    for (Draw draw :
+         {Draw::kIntegers, Draw::kSparse, Draw::kReals, Draw::kWide}) {
       std::vector<Tensor> drawn = DrawValues(rule_, *a, draw, random_);
       auto difference = FindDifference(rule_, *a, drawn, expansions_);
       if (!difference) continue;

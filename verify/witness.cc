@@ -24,6 +24,8 @@ double DrawReal(Draw draw, std::mt19937_64& random) {
       return random() % 3 != 0 ? 0 : random() % 2 == 0 ? 1 : -1;
     case Draw::kPositive:
       return static_cast<double>(random() % 4) + 1;
+    case Draw::kWide:
+      return static_cast<double>(random() % 25) - 12;
     case Draw::kReals:
     case Draw::kField:
       break;

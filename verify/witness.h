@@ -26,6 +26,7 @@ enum class Draw {
   kSparse,    // 0, sometimes 1 or -1
   kPositive,  // 1 to 4
   kReals,     // odd multiples of 1/8 between -3 and 3
+  kWide,      // -12 to 12: beyond the ends of clip and the like
   kField,     // random elements of the field; for Interp::kField
 };
 
