@@ -24,6 +24,7 @@
 #include "graph/text.h"
 #include "onnx/writer.h"
 #include "ops/status.h"
+#include "runtime/fast.h"
 
 namespace isomer {
 
@@ -384,7 +385,8 @@ absl::StatusOr<CertificateCheck> CompareInField(const ir::Graph& a,
     std::map<std::string, Tensor> own;
     for (NodeId id : g.inputs())
       own[*g.node(id).name] = inputs[*g.node(id).name];
-    return ir::Evaluate(g, own, {.interp = Interp::kField});
+    return ir::Evaluate(
+        g, own, {.interp = Interp::kField, .run = runtime::FastKernels()});
   };
   absl::StatusOr<std::vector<Tensor>> p = absl::UnknownError(""), q = p;
   std::thread other([&] { q = run(y); });

@@ -1,6 +1,7 @@
 // The facade: reading, writing, and one call into the search.
 #include "api/isomer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/time/clock.h"
@@ -49,10 +50,16 @@ Estimate EstimateOf(const cost::Plan& plan, const ir::Graph& graph) {
           cost::PeakBytes(plan, graph), c.weight_bytes};
 }
 
-search::SearchOptions SearchOptionsOf(const OptimizeOptions& options) {
+// `spent` is how much of the time limit reading rules and costs took.
+search::SearchOptions SearchOptionsOf(const OptimizeOptions& options,
+                                      absl::Duration spent) {
   search::SearchOptions out;
+  if (!options.baseline.empty()) out = search::PlainSearch();
   out.alpha = options.alpha;
   out.limits = {options.time_limit, options.expansions, options.search_memory};
+  if (out.limits.time >= absl::ZeroDuration()) {
+    out.limits.time = std::max(absl::ZeroDuration(), out.limits.time - spent);
+  }
   out.threads = options.threads;
   out.max_peak_bytes = options.memory_limit;
   if (options.progress) {
@@ -91,7 +98,9 @@ absl::StatusOr<std::string> Graph::ToOnnxBytes() const {
 }
 
 absl::StatusOr<std::map<std::string, int64_t>> Graph::OnnxOperators() const {
-  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
+  ASSIGN_OR_RETURN(
+      onnx::ExportedModel out,
+      onnx::ExportModel(*impl_->model, impl_->graph, {.nodes_only = true}));
   std::map<std::string, int64_t> counts;
   for (const onnx::NodeEntry& n : out.model.graph.nodes) {
     ++counts[n.node.op_type];
@@ -106,13 +115,18 @@ absl::StatusOr<OptimizeResult> Graph::optimize(
   std::vector<std::string> refused;
   ASSIGN_OR_RETURN(search::RuleBook book, BookOf(options.rules, refused));
   if (options.exact) book.KeepExact();
+  if (!options.baseline.empty() && options.baseline != "taso") {
+    return Invalid("baseline is '", options.baseline,
+                   "'; the only one there is is taso");
+  }
   if (options.memory_limit <= 0) {
     return Invalid("memory_limit is ", options.memory_limit,
                    " bytes; it must be above 0");
   }
   ASSIGN_OR_RETURN(
       search::SearchResult found,
-      search::Optimize(impl_->graph, book, costs, SearchOptionsOf(options)));
+      search::Optimize(impl_->graph, book, costs,
+                       SearchOptionsOf(options, absl::Now() - start)));
   OptimizeResult out{GraphAccess::With(*this, found.graph)};
   out.improved = found.improved;
   out.before = EstimateOf(found.before, impl_->graph);

@@ -58,6 +58,9 @@ struct OptimizeOptions {
   // Only rules that move values and recompute none.
   bool exact = false;
   int threads = 0;  // 0: one for each core
+  // "taso": search as TASO does, to compare with: one rewrite at a time over
+  // the whole graph, 100 graphs expanded. "": Isomer's own search.
+  std::string baseline = "";
   // Called now and then; false stops the search, which returns the best so far.
   std::function<bool(const OptimizeProgress&)> progress = nullptr;
 };

@@ -1,26 +1,99 @@
-// What the search finds on a model, as one line of a table; and what each part
-// of it contributes, measured by leaving that part out.
+// The figures of the search, as rows of tables.
 //
-//   search_figures [--ablation] [--threads N] MODEL.onnx
+//   search_figures model MODEL.onnx      a model in and out, in one process
+//   search_figures ablation MODEL.onnx   what each part of the search brings
+//   search_figures taso RULES            TASO's graphs: its search over RULES
+//                                        and ours, on the same costs
+//   search_figures growth                twice the layers, twice the threads
 #include <sys/resource.h>
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/time/clock.h"
+#include "api/isomer.h"
+#include "bench/taso_graphs.h"
 #include "cost_model/cost.h"
 #include "onnx/import.h"
 #include "ops/status.h"
 #include "search/optimize.h"
 
-namespace isomer {
+namespace isomer::bench {
 namespace {
+
+constexpr absl::Duration kBudget = absl::Seconds(10);
+
+// Wall and processor time since it was made.
+class Clock {
+ public:
+  double wall() const { return absl::ToDoubleSeconds(absl::Now() - start_); }
+  double cpu() const { return CpuSeconds() - cpu_; }
+
+ private:
+  static double CpuSeconds() {
+    rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    auto seconds = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
+    return seconds(use.ru_utime) + seconds(use.ru_stime);
+  }
+
+  const absl::Time start_ = absl::Now();
+  const double cpu_ = CpuSeconds();
+};
+
+// The most memory that this process has had, mapped files included, in MB.
+double PeakMb() {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  double kb = 0;
+  while (status >> word) {
+    if (word == "VmHWM:") status >> kb;
+  }
+  return kb / 1000;
+}
+
+std::string NameOf(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  return file.substr(0, file.rfind(".onnx"));
+}
+
+absl::StatusOr<cost::CostModel> H200() {
+  ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
+  return cost::CostModel::Create(std::move(target));
+}
+
+absl::StatusOr<search::RuleBook> OurRules() {
+  std::vector<std::string> refused;
+  return search::RuleBook::BuiltIn(refused);
+}
+
+// ---- Models
+
+absl::Status Model(const std::string& path) {
+  const Clock clock;
+  ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
+  ASSIGN_OR_RETURN(const OptimizeResult r,
+                   graph.optimize({.time_limit = kBudget}));
+  const std::string out = path + ".optimized";
+  RETURN_IF_ERROR(r.graph.ToOnnx(out));
+  std::error_code ignored;
+  std::filesystem::remove(out, ignored);
+  const double weights = r.before.weight_bytes * 1e-6;
+  std::printf(
+      "| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld | %5.0f |\n",
+      NameOf(path).c_str(), r.before.time_us, r.after.time_us,
+      r.before.time_us / r.after.time_us, clock.wall(), clock.cpu(),
+      static_cast<long long>(r.expansions), PeakMb() - weights);
+  return absl::OkStatus();
+}
+
+// ---- Ablation
 
 using Switch =
     std::pair<const char*, std::function<void(search::SearchOptions&)>>;
@@ -29,6 +102,7 @@ std::vector<Switch> Switches() {
   using O = search::SearchOptions;
   return {{"everything", [](O&) {}},
           {"no relaxation (alpha 1)", [](O& o) { o.relaxed = false; }},
+          {"nothing before parts", [](O& o) { o.open = false; }},
           {"no steps together", [](O& o) { o.together = false; }},
           {"no n-ary siblings", [](O& o) { o.siblings = false; }},
           {"no splitting", [](O& o) { o.split = false; }},
@@ -37,83 +111,121 @@ std::vector<Switch> Switches() {
           {"no seams", [](O& o) { o.seams = false; }}};
 }
 
-// Seconds of processor time of this process, all threads together.
-double CpuSeconds() {
-  rusage use;
-  getrusage(RUSAGE_SELF, &use);
-  auto seconds = [](const timeval& t) { return t.tv_sec + t.tv_usec * 1e-6; };
-  return seconds(use.ru_utime) + seconds(use.ru_stime);
+void PrintSearch(const std::string& label, const search::SearchResult& r,
+                 const Clock& clock) {
+  const double before = r.before.cost().time_us();
+  const double after = r.after.cost().time_us();
+  std::printf("| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld |\n",
+              label.c_str(), before, after, before / after, clock.wall(),
+              clock.cpu(), static_cast<long long>(r.expansions));
+  std::fflush(stdout);
 }
 
-// Memory that is not mapped from files, in MB: the most there has been is not
-// known apart, so this is asked at the end of the search.
-double AnonymousMb() {
-  std::ifstream status("/proc/self/status");
-  std::string word;
-  double kb = 0;
-  while (status >> word) {
-    if (word == "RssAnon:") status >> kb;
-  }
-  return kb / 1000;
-}
-
-absl::Status Run(const std::string& path, bool ablation, int threads) {
-  const absl::Time start = absl::Now();
-  ASSIGN_OR_RETURN(onnx::ImportedModel model, onnx::ImportFile(path));
-  ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
-  ASSIGN_OR_RETURN(cost::CostModel cost,
-                   cost::CostModel::Create(std::move(target)));
-  std::vector<std::string> refused;
-  ASSIGN_OR_RETURN(search::RuleBook book, search::RuleBook::BuiltIn(refused));
+absl::Status Ablation(const std::string& path) {
+  ASSIGN_OR_RETURN(const onnx::ImportedModel model, onnx::ImportFile(path));
+  ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
   for (const auto& [name, change] : Switches()) {
+    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
     search::SearchOptions options;
-    options.threads = threads;
-    options.limits.time = absl::Seconds(10);
+    options.limits.time = kBudget;
     change(options);
-    const absl::Time begin = ablation ? absl::Now() : start;
-    const double cpu = CpuSeconds();
-    ASSIGN_OR_RETURN(search::SearchResult r,
+    const Clock clock;
+    ASSIGN_OR_RETURN(const search::SearchResult r,
                      search::Optimize(model.graph, book, cost, options));
-    const double wall = absl::ToDoubleSeconds(absl::Now() - begin);
-    const double before = r.before.cost().time_us();
-    const double after = r.after.cost().time_us();
-    std::string label = path.substr(path.rfind('/') + 1);
-    label = ablation ? name : label.substr(0, label.rfind(".onnx"));
-    std::printf(
-        "| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld | "
-        "%5.0f |\n",
-        label.c_str(), before, after, before / after, wall,
-        CpuSeconds() - (ablation ? cpu : 0),
-        static_cast<long long>(r.expansions), AnonymousMb());
-    std::fflush(stdout);
-    if (!ablation) break;
+    PrintSearch(name, r, clock);
   }
   return absl::OkStatus();
 }
 
-}  // namespace
-}  // namespace isomer
+// ---- TASO's graphs
 
-int main(int argc, char** argv) {
-  bool ablation = false;
-  int threads = 0;
-  std::string path;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--ablation") == 0) {
-      ablation = true;
-    } else if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
-      threads = std::atoi(argv[++i]);
-    } else {
-      path = argv[i];
+// TASO's rules, and of ours the one that it has built in.
+absl::StatusOr<search::RuleBook> TasoRules(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return Invalid("cannot read ", path);
+  std::vector<std::string> refused;
+  ASSIGN_OR_RETURN(search::RuleBook book,
+                   search::RuleBook::FromText(text.str(), refused));
+  for (const std::string& line : refused) {
+    std::fprintf(stderr, "not used: %s\n", line.c_str());
+  }
+  ASSIGN_OR_RETURN(const search::RuleBook ours, OurRules());
+  for (const search::BookRule& r : ours.rules()) {
+    if (r.rule.name() == "merge_unequal_convs") book.Add(r);
+  }
+  return book;
+}
+
+absl::Status Taso(const std::string& rules) {
+  ASSIGN_OR_RETURN(const search::RuleBook theirs, TasoRules(rules));
+  ASSIGN_OR_RETURN(const search::RuleBook ours, OurRules());
+  for (const auto& [name, graph] : TasoGraphs()) {
+    for (const bool baseline : {true, false}) {
+      ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
+      search::SearchOptions options;
+      if (baseline) options = search::PlainSearch();
+      if (!baseline) options.limits.time = kBudget;
+      const Clock clock;
+      ASSIGN_OR_RETURN(
+          const search::SearchResult r,
+          search::Optimize(graph, baseline ? theirs : ours, cost, options));
+      PrintSearch(name + (baseline ? ", TASO's search" : ", Isomer"), r, clock);
     }
   }
-  if (path.empty()) {
-    std::fprintf(stderr,
-                 "usage: search_figures [--ablation] [--threads N] MODEL\n");
-    return 2;
+  return absl::OkStatus();
+}
+
+// ---- Growth
+
+absl::Status Growth() {
+  ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
+  for (const auto& [layers, threads] :
+       std::vector<std::pair<int, int>>{{12, 1}, {24, 1}, {12, 2}, {24, 2}}) {
+    const ir::Graph graph = Transformer(layers);
+    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
+    search::SearchOptions options;
+    options.threads = threads;
+    const Clock clock;
+    ASSIGN_OR_RETURN(const search::SearchResult r,
+                     search::Optimize(graph, book, cost, options));
+    PrintSearch(std::to_string(layers) + " layers, " + std::to_string(threads) +
+                    " threads",
+                r, clock);
   }
-  const absl::Status status = isomer::Run(path, ablation, threads);
+  // The search itself, without what is done once: expansions per second.
+  const ir::Graph graph = NasNetA();
+  for (int threads : {1, 2}) {
+    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
+    search::SearchOptions options = search::PlainSearch(60);
+    options.batch = 4;
+    options.threads = threads;
+    const Clock clock;
+    ASSIGN_OR_RETURN(const search::SearchResult r,
+                     search::Optimize(graph, book, cost, options));
+    PrintSearch("NasNet-A, plain, " + std::to_string(threads) + " threads", r,
+                clock);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Run(const std::vector<std::string>& args) {
+  if (args.size() == 2 && args[0] == "model") return Model(args[1]);
+  if (args.size() == 2 && args[0] == "ablation") return Ablation(args[1]);
+  if (args.size() == 2 && args[0] == "taso") return Taso(args[1]);
+  if (args.size() == 1 && args[0] == "growth") return Growth();
+  return Invalid(
+      "usage: search_figures model|ablation MODEL, taso RULES, or growth");
+}
+
+}  // namespace
+}  // namespace isomer::bench
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  const absl::Status status = isomer::bench::Run(args);
   if (status.ok()) return 0;
-  std::fprintf(stderr, "%s: %s\n", path.c_str(), status.ToString().c_str());
+  std::fprintf(stderr, "search_figures: %s\n", status.ToString().c_str());
   return 1;
 }

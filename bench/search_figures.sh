@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Prints what the search finds on the bundled models with random weights, and
-# what each part of it contributes on a few of them.
+# Prints the table of the search: the bundled models with random weights, TASO's
+# graphs against TASO's search, growth, and what each part of the search brings.
 #
 #   bench/search_figures.sh [MODEL...]     names of models/ (default: all)
+#
+# TASO's rules are other people's data: they are looked for in
+# $ISOMER_SHARED/data/rule_files, and proved before they are used.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 . third_party/setup.sh
@@ -12,26 +15,39 @@ run_logged build/log/search_figures.log bazel build --config=opt \
   "--disk_cache=$DISK_CACHE" //bench:search_figures //tools:isomer ||
   die "the build failed (see build/log/search_figures.log)"
 copy_tool
+figures=bazel-bin/bench/search_figures
 
 names=("$@")
 if [ $# -eq 0 ]; then
   for file in models/*.onnx; do names+=("$(basename "$file" .onnx)"); done
 fi
+# header FIRST [MORE]: the columns that all tables have, and more.
 header() {
-  printf '| %-32s | %8s | %8s | %6s | %6s | %6s | %6s | %5s |\n' \
-    "$1" before after faster wall cpu expand MB
-  printf '|---|---|---|---|---|---|---|---|\n'
+  printf '\n| %-32s | %8s | %8s | %6s | %6s | %6s | %6s |%s\n' \
+    "$1" before after faster wall cpu expand "${2:+ $2 |}"
+  printf '|---|---|---|---|---|---|---|%s\n' "${2:+---|}"
 }
-header "model (times in us, on h200)"
+header "model (us on h200, s, MB)" "   MB"
 for name in "${names[@]}"; do
   out=build/figures/$name.onnx
   [ -e "$out" ] || bin/isomer randomize "models/$name.onnx" "$out" >/dev/null
-  bazel-bin/bench/search_figures "$out"
+  "$figures" model "$out"
 done
+rules=${ISOMER_SHARED:-../shared}/data/rule_files/taso_shipped_133.pb
+if [ -e "$rules" ]; then
+  bin/isomer rules convert "$rules" build/figures/taso.rules >/dev/null
+  bin/isomer verify build/figures/taso.rules --timeout 20s --write-back \
+    >build/log/taso_rules.log || true
+  header "TASO's graphs"
+  "$figures" taso build/figures/taso.rules
+else
+  echo "no rules of TASO in $rules"
+fi
+header "growth"
+"$figures" growth
 for name in nasrnn_fp16_b1_dynamo repvgg_a0_fp16_b1_dynamo \
-  squeezenet1_1_fp16_b1_dynamo; do
+  inception_v3_fp16_b1_dynamo; do
   [ -e "build/figures/$name.onnx" ] || continue
-  echo
   header "$name"
-  bazel-bin/bench/search_figures --ablation "build/figures/$name.onnx"
+  "$figures" ablation "build/figures/$name.onnx"
 done

@@ -12,6 +12,7 @@
 #include "onnx/encode.h"
 #include "onnx/export_node.h"
 #include "onnx/export_split.h"
+#include "onnx/fold.h"
 #include "ops/onnx_mapping.h"
 #include "ops/status.h"
 
@@ -370,11 +371,13 @@ class Exporter {
       AddInitializer(name, n.constant->ToTensor());
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(
-        std::vector<Tensor> t,
-        ir::EvaluateValues(graph_, {v}, {},
-                           {.interp = Interp::kReal, .run = options_.run}));
-    AddInitializer(name, t[0]);
+    std::string bytes;
+    if (!options_.nodes_only) {
+      ASSIGN_OR_RETURN(bytes, FoldConstant(graph_, v, options_.run));
+    }
+    const TensorType& type = graph_.type(v);
+    initializers_.push_back(NewTensor(name, OnnxDType(type.dtype), type.shape,
+                                      SharedBytes::Own(std::move(bytes))));
     ++result_.folded;
     return absl::OkStatus();
   }
@@ -424,7 +427,7 @@ class Exporter {
     }
     DropInfosOfGoneValues(out.graph);
     RETURN_IF_ERROR(FixDims(out.graph));
-    RETURN_IF_ERROR(CheckModel(out));
+    if (!options_.nodes_only) RETURN_IF_ERROR(CheckModel(out));
     return std::move(result_);
   }
 

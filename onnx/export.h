@@ -23,6 +23,8 @@ struct ExportOptions {
   // Write every modelled node anew, as if a rewrite had touched it: for
   // testing what the forms of the exporter mean.
   bool rebuild = false;
+  // Leave new constants without their data: for looking at the nodes.
+  bool nodes_only = false;
 };
 
 struct ExportedModel {

@@ -71,8 +71,8 @@ void ImageToColumns(const T* image, int64_t channels, const Windows& w,
         const int64_t start = last_tap * w.dilation[rank - 1] - w.pad[rank - 1];
         for (int64_t o = 0; o < inner_out; ++o, ++columns) {
           const int64_t at = start + o * w.stride[rank - 1];
-          *columns = inside && at >= 0 && at < w.in[rank - 1] ? image[base + at]
-                                                              : T(0);
+          *columns =
+              inside && at >= 0 && at < w.in[rank - 1] ? image[base + at] : T();
         }
       }
     }
@@ -124,19 +124,25 @@ ir::RunNode FastKernels(int threads) {
   return [](const OpDef& op, const Attrs& attrs,
             absl::Span<const Tensor* const> inputs)
              -> std::optional<absl::StatusOr<std::vector<Tensor>>> {
-    const Kernel<float> on_float = FindKernel<float>(op.name);
-    const Kernel<double> on_double = FindKernel<double>(op.name);
     const bool floats = AllHold(inputs, 1), doubles = AllHold(inputs, 2);
-    if (on_float == nullptr || !(floats || doubles)) return std::nullopt;
+    const bool fields = AllHold(inputs, 3);
+    if (FindKernel<float>(op.name) == nullptr ||
+        !(floats || doubles || fields)) {
+      return std::nullopt;
+    }
     std::vector<TensorType> types;
     for (const Tensor* t : inputs) types.push_back(t->type);
     absl::StatusOr<Inferred<int64_t>> inferred = InferOp(op, types, attrs);
     if (!inferred.ok()) return inferred.status();
     // Inputs of f32 that hold doubles come from an unrounded evaluation.
-    const bool rounded = floats || types[0].dtype == DType::kF64;
-    std::vector<Tensor> out = {MakeTensor(
-        inferred->outputs[0], rounded ? Interp::kRun : Interp::kReal)};
-    (floats ? on_float : on_double)(inputs, inferred->attrs, out[0]);
+    const bool rounded = floats || (doubles && types[0].dtype == DType::kF64);
+    const Interp interp = rounded  ? Interp::kRun
+                          : fields ? Interp::kField
+                                   : Interp::kReal;
+    std::vector<Tensor> out = {MakeTensor(inferred->outputs[0], interp)};
+    if (floats) FindKernel<float>(op.name)(inputs, inferred->attrs, out[0]);
+    if (doubles) FindKernel<double>(op.name)(inputs, inferred->attrs, out[0]);
+    if (fields) FindKernel<Field>(op.name)(inputs, inferred->attrs, out[0]);
     if (rounded) RoundToType(out[0]);
     return out;
   };

@@ -15,8 +15,6 @@ namespace isomer::search {
 
 namespace {
 
-// How many candidates are expanded at a time. Fixed, see above.
-constexpr int kBatch = 4;
 // What an expanded graph with its plan takes, about, beyond what it shares.
 constexpr int64_t kGraphBytes = 100'000;
 
@@ -203,7 +201,8 @@ Step Search::Gains(int parent, const std::vector<Tried>& tried) const {
 
 int Search::Expand() {
   std::vector<int> batch;
-  const int64_t most = std::min<int64_t>(kBatch, session_.expansions_left());
+  const int64_t most =
+      std::min<int64_t>(options_.batch, session_.expansions_left());
   while (!open_.empty() && static_cast<int64_t>(batch.size()) < most) {
     const auto [cost, size, c] = *open_.begin();
     if (cost > Threshold()) break;
@@ -213,6 +212,7 @@ int Search::Expand() {
   const int count = static_cast<int>(batch.size());
   std::vector<std::vector<Step>> steps(count);
   session_.workers().Run(count, [&](int i, int worker) {
+    if (session_.Stopped(worker)) return;
     Open(batch[i], session_.facts(worker));
     steps[i] = FindSteps(candidates_[batch[i]].opened->graph, session_.book(),
                          options_.moves, session_.facts(worker));
@@ -224,9 +224,11 @@ int Search::Expand() {
       tried.push_back({batch[i], &s, {}, 0, false});
   }
   auto run = [&](std::vector<Tried>& list) {
-    session_.workers().Run(
-        static_cast<int>(list.size()),
-        [&](int i, int worker) { Try(list[i], session_.facts(worker)); });
+    session_.workers().Run(static_cast<int>(list.size()),
+                           [&](int i, int worker) {
+                             if (!session_.Stopped(worker))
+                               Try(list[i], session_.facts(worker));
+                           });
   };
   run(tried);
   std::vector<Step> gains(count);

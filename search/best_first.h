@@ -9,7 +9,6 @@
 #ifndef ISOMER_SEARCH_BEST_FIRST_H_
 #define ISOMER_SEARCH_BEST_FIRST_H_
 
-#include <climits>
 #include <cstdint>
 #include <vector>
 
@@ -25,8 +24,8 @@ struct BestFirstOptions {
   double alpha = 1.05;
   int64_t slack_ps = 0;  // on top of alpha times the best
   int64_t expansions = 400;
-  int64_t patience = 48;     // expansions without a gain before it gives up
-  int max_growth = INT_MAX;  // by so many nodes, constants included
+  int64_t patience = 48;  // expansions without a gain before it gives up
+  int batch = 4;          // how many graphs are expanded at a time
   bool gains_together = true;
   MoveOptions moves = {};
 };

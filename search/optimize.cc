@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -20,13 +21,10 @@ namespace isomer::search {
 
 namespace {
 
-// Rounds of the whole, and of simplifying and merging siblings within one.
-constexpr int kRounds = 3;
+// Rounds of simplifying and of merging siblings.
 constexpr int kInnerRounds = 12;
-// Graphs of so few operators are searched whatever the steps between cost, as
-// long as they do not grow by more than this.
+// Graphs of so few operators are searched whatever the steps between cost.
 constexpr int kTiny = 6;
-constexpr int kTinyGrowth = 6;
 constexpr int64_t kTinyExpansions = 1000;
 
 class Optimizer {
@@ -62,14 +60,28 @@ class Optimizer {
 
   void Go(ir::Graph graph, cost::Plan plan,
           const std::vector<StepTaken>& steps);
+  // What a step brings: time, then fewer operators that run, then factors
+  // nearer to weights.
+  struct Merit {
+    int64_t gain_ps = 0;
+    int fewer = 0;
+    int sinks = 0;
+    friend auto operator<=>(const Merit&, const Merit&) = default;
+  };
+
   void Open();
-  void Simplify();
-  bool SimplifyOnce();
+  bool Simplify(bool together);
+  bool SimplifyOnce(bool together, std::set<std::vector<int32_t>>& tried);
+  Merit MeritOf(const Step& step, const Topology& topology, const Taken& taken,
+                const cost::Plan& plan) const;
+  bool TakeIfBetter(const Step& step, const Topology& topology);
   void ShrinkConstants();
-  void MergeSiblings();
+  bool MergeSiblings();
   bool MergeOnce();
   void SearchWhole(int running);
+  void SearchDivided();
   void SearchParts(const std::vector<std::vector<NodeId>>& parts);
+  bool SearchPart(const Part& part);
   void SearchSeams(const std::vector<std::vector<NodeId>>& parts);
   BestFirstOptions PartOptions(const Part& part) const;
   Outcome Repeat(const Part& part, const cost::Plan& plan,
@@ -94,6 +106,33 @@ int Running(const ir::Graph& graph, const Topology& topology) {
     n += graph.node(id).op != nullptr && !topology.constant[id.value];
   }
   return n;
+}
+
+// How many fewer operators run after a step. Looks at what the step touched.
+int Fewer(const ir::Graph& before, const Topology& topology,
+          const Taken& taken) {
+  const ir::Graph& after = taken.graph;
+  int fewer = 0;
+  std::vector<NodeId> todo = taken.touched;
+  std::set<NodeId> gone;
+  while (!todo.empty()) {
+    const NodeId id = todo.back();
+    todo.pop_back();
+    if (!before.Has(id) || after.Has(id) || !gone.insert(id).second) continue;
+    fewer += before.node(id).op != nullptr && !topology.constant[id.value];
+    for (Value v : before.node(id).inputs) todo.push_back(v.node);
+  }
+  // New nodes come after their inputs.
+  std::vector<bool> constant = topology.constant;
+  constant.resize(after.id_bound(), true);
+  for (int32_t i = before.id_bound(); i < after.id_bound(); ++i) {
+    if (!after.Has({i}) || after.node({i}).op == nullptr) continue;
+    constant[i] = absl::c_all_of(after.node({i}).inputs, [&](Value v) {
+      return constant[v.node.value];
+    });
+    fewer -= !constant[i];
+  }
+  return fewer;
 }
 
 bool Optimizer::WithinMemory(const ir::Graph& graph,
@@ -134,69 +173,108 @@ bool Optimizer::Accept(const Part& part, const Outcome& outcome) {
 
 // ---- What pays by itself
 
-// Takes all steps that pay, or that cost nothing and leave fewer operators.
-bool Optimizer::SimplifyOnce() {
-  const MoveOptions moves{
-      .frozen = {}, .choices = 1, .together = false, .n_ary = false};
-  const std::vector<Step> steps =
-      FindSteps(here_.graph, book_, moves, session_.facts(0));
-  const int running = Running(here_.graph, Topology(here_.graph));
-  std::vector<std::pair<int64_t, int>> gain(steps.size());
-  workers_.Run(static_cast<int>(steps.size()), [&](int i, int worker) {
+// Says what the matches of a step are made of. A step that brought nothing is
+// not tried again as long as this stays the same.
+std::vector<int32_t> KeyOf(const ir::Graph& graph, const Step& step) {
+  std::vector<int32_t> key = {step[0].rule};
+  for (const Move& move : step) {
+    for (NodeId id : move.match.nodes) {
+      key.push_back(id.value);
+      if (id.value < 0) continue;
+      for (Value v : graph.node(id).inputs) {
+        key.push_back(v.node.value);
+        key.push_back(v.output);
+      }
+    }
+  }
+  return key;
+}
+
+Optimizer::Merit Optimizer::MeritOf(const Step& step, const Topology& topology,
+                                    const Taken& taken,
+                                    const cost::Plan& plan) const {
+  Merit m;
+  m.gain_ps = Now() - plan.cost().time_ps;
+  if (m.gain_ps < 0) return m;
+  m.fewer = Fewer(here_.graph, topology, taken);
+  for (int i : taken.moves) m.sinks += book_[step[i].rule].sinks;
+  return m;
+}
+
+// Takes all steps that pay; or that cost nothing and leave fewer operators, or
+// bring a factor nearer to weights.
+bool Optimizer::SimplifyOnce(bool together,
+                             std::set<std::vector<int32_t>>& tried) {
+  const MoveOptions moves{.frozen = {},
+                          .choices = 1,
+                          .together = options_.together && together,
+                          .n_ary = false};
+  std::vector<Step> steps;
+  for (Step& s : FindSteps(here_.graph, book_, moves, session_.facts(0))) {
     // Merges are a question of siblings and of relaxed search.
-    if (steps[i][0].match.outputs.size() > 1) return;
+    if (s[0].match.outputs.size() == 1 &&
+        tried.insert(KeyOf(here_.graph, s)).second) {
+      steps.push_back(std::move(s));
+    }
+  }
+  const Topology topology(here_.graph);
+  std::vector<Merit> merits(steps.size());
+  workers_.Run(static_cast<int>(steps.size()), [&](int i, int worker) {
+    if (session_.Stopped(worker)) return;
     absl::StatusOr<Taken> taken =
         Take(here_.graph, book_, steps[i], session_.facts(worker));
     if (!taken.ok()) return;
     const cost::Plan plan = session_.cost().Replan(
         here_.plan, here_.graph, taken->graph, taken->touched);
-    const int64_t g = Now() - plan.cost().time_ps;
-    if (g < 0) return;
-    gain[i].first = g;
-    if (g > 0) return;
-    gain[i].second = running - Running(taken->graph, Topology(taken->graph));
+    merits[i] = MeritOf(steps[i], topology, *taken, plan);
   });
   session_.Count(1, static_cast<int64_t>(steps.size()));
   std::vector<int> order;
   for (size_t i = 0; i < steps.size(); ++i) {
-    if (gain[i] > std::pair<int64_t, int>(0, 0)) {
-      order.push_back(static_cast<int>(i));
-    }
+    if (merits[i] > Merit()) order.push_back(static_cast<int>(i));
   }
-  absl::c_stable_sort(order, [&](int a, int b) { return gain[a] > gain[b]; });
+  absl::c_stable_sort(order,
+                      [&](int a, int b) { return merits[a] > merits[b]; });
   if (!options_.together && order.size() > 1) order.resize(1);
   Step all;
-  for (int i : order) all.push_back(steps[i][0]);
-  if (all.empty()) return false;
+  for (int i : order) {
+    all.insert(all.end(), steps[i].begin(), steps[i].end());
+  }
+  return !all.empty() && TakeIfBetter(all, topology);
+}
+
+bool Optimizer::TakeIfBetter(const Step& step, const Topology& topology) {
   absl::StatusOr<Taken> taken =
-      Take(here_.graph, book_, all, session_.facts(0));
+      Take(here_.graph, book_, step, session_.facts(0));
   if (!taken.ok()) return false;
   cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph,
                                            taken->graph, taken->touched);
-  const int64_t won = Now() - plan.cost().time_ps;
-  const int fewer = running - Running(taken->graph, Topology(taken->graph));
-  if (std::pair(won, fewer) <= std::pair<int64_t, int>(0, 0) ||
-      !WithinMemory(taken->graph, plan)) {
-    return false;
-  }
-  Go(std::move(taken->graph), std::move(plan), {{all, taken->moves, won}});
+  const Merit merit = MeritOf(step, topology, *taken, plan);
+  if (merit <= Merit() || !WithinMemory(taken->graph, plan)) return false;
+  Go(std::move(taken->graph), std::move(plan),
+     {{step, taken->moves, merit.gain_ps}});
   return true;
 }
 
-void Optimizer::Simplify() {
+bool Optimizer::Simplify(bool together) {
+  std::set<std::vector<int32_t>> tried;
+  bool any = false;
   for (int i = 0; i < kInnerRounds && !session_.Stopped(); ++i) {
-    if (!SimplifyOnce()) return;
+    if (!SimplifyOnce(together, tried)) break;
+    any = true;
   }
+  return any;
 }
 
 // Constants cost no time, but memory: a sum of two rows, each repeated, is
 // better kept as one row.
 void Optimizer::ShrinkConstants() {
   const MoveOptions moves{.constants = true, .together = false, .n_ary = false};
-  for (int round = 0; round < kInnerRounds; ++round) {
+  for (int round = 0; round < kInnerRounds && !session_.OutOfTime(); ++round) {
     Step all;
     for (const Step& step :
          FindSteps(here_.graph, book_, moves, session_.facts(0))) {
+      if (session_.OutOfTime()) break;
       absl::StatusOr<Taken> taken =
           Take(here_.graph, book_, step, session_.facts(0));
       if (!taken.ok()) continue;
@@ -227,16 +305,25 @@ void Optimizer::ShrinkConstants() {
 // What pays by itself and what pays for siblings may stand in each other's way,
 // so both orders are tried.
 void Optimizer::Open() {
-  if (!options_.siblings) return Simplify();
   const Place start = here_;
-  Simplify();
-  MergeSiblings();
-  Simplify();
-  Place first = std::exchange(here_, start);
-  MergeSiblings();
-  Simplify();
-  MergeSiblings();
-  if (first.plan.cost().time_ps <= Now()) here_ = std::move(first);
+  const bool simplified = Simplify(false);
+  if (!options_.siblings) return;
+  auto merge = [this] {
+    bool any = false;
+    while (MergeSiblings()) {
+      any = true;
+      if (!Simplify(false)) break;
+    }
+    return any;
+  };
+  merge();
+  if (simplified) {
+    Place first = std::exchange(here_, start);
+    if (!merge() || first.plan.cost().time_ps <= Now()) {
+      here_ = std::move(first);
+    }
+  }
+  while (Simplify(true) && merge()) continue;
 }
 
 // ---- Siblings
@@ -266,6 +353,17 @@ std::vector<NodeId> NodesOf(const std::vector<Value>& group,
   return {nodes.begin(), nodes.end()};
 }
 
+// Where the whole graph changes if a part does.
+std::vector<NodeId> TouchedBy(const ir::Graph& whole, const Part& part) {
+  std::vector<NodeId> out = part.inner;
+  for (NodeId id : part.inner) {
+    for (Value v : whole.node(id).inputs) out.push_back(v.node);
+  }
+  absl::c_sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 // Merges the groups that pay, those that pay most first.
 bool Optimizer::MergeOnce() {
   const Topology topology(here_.graph);
@@ -274,7 +372,7 @@ bool Optimizer::MergeOnce() {
   const std::vector<bool> not_finite =
       NotFinite(here_.graph, topology, session_.facts(0));
   for (int r = 0; r < book_.size(); ++r) {
-    if (!book_[r].fold) continue;
+    if (!book_[r].fold || session_.Stopped()) continue;
     std::vector<ir::Match> matches;
     for (ir::Match& m : ir::FindMatches(here_.graph, index, book_[r].rule,
                                         session_.facts(0))) {
@@ -302,15 +400,19 @@ bool Optimizer::MergeOnce() {
     }
   }
   workers_.Run(static_cast<int>(merges.size()), [&](int i, int worker) {
+    if (session_.Stopped(worker)) return;
     Merge& m = merges[i];
     absl::StatusOr<Taken> taken =
         Take(m.part.graph, book_, m.step, session_.facts(worker));
     if (!taken.ok()) return;
-    const cost::Plan before = session_.cost().MakePlan(m.part.graph);
-    cost::Plan after = session_.cost().MakePlan(taken->graph);
-    m.gain_ps = before.cost().time_ps - after.cost().time_ps;
-    m.outcome = {
-        std::move(taken->graph), std::move(after), {{m.step, {0}, m.gain_ps}}};
+    // What a merge brings shows in what reads its parts, and further on.
+    absl::StatusOr<ir::Graph> whole =
+        PutBack(here_.graph, m.part, taken->graph);
+    if (!whole.ok()) return;
+    const cost::Plan plan = session_.cost().Replan(
+        here_.plan, here_.graph, *whole, TouchedBy(here_.graph, m.part));
+    m.gain_ps = Now() - plan.cost().time_ps;
+    m.outcome = {std::move(taken->graph), {}, {{m.step, {0}, m.gain_ps}}};
   });
   session_.Count(1, static_cast<int64_t>(merges.size()));
   absl::c_stable_sort(merges, [](const Merge& a, const Merge& b) {
@@ -319,7 +421,7 @@ bool Optimizer::MergeOnce() {
   std::set<NodeId> spent;
   bool merged = false;
   for (const Merge& m : merges) {
-    if (m.gain_ps <= 0) break;
+    if (m.gain_ps <= 0 || session_.OutOfTime()) break;
     if (absl::c_any_of(m.part.inner,
                        [&](NodeId id) { return spent.count(id) > 0; }) ||
         absl::c_any_of(m.part.whole, [&](Value v) {
@@ -337,18 +439,23 @@ bool Optimizer::MergeOnce() {
   return merged;
 }
 
-void Optimizer::MergeSiblings() {
+bool Optimizer::MergeSiblings() {
+  bool any = false;
   for (int i = 0; i < kInnerRounds && !session_.Stopped(); ++i) {
-    if (!MergeOnce()) return;
+    if (!MergeOnce()) break;
+    any = true;
   }
+  return any;
 }
 
 // ---- Parts
 
 BestFirstOptions Optimizer::PartOptions(const Part& part) const {
   BestFirstOptions o;
-  o.alpha = options_.relaxed ? options_.alpha : 1;
+  // Of a part, what may get worse is a share of the whole.
+  o.alpha = 1;
   o.slack_ps = Slack();
+  o.batch = options_.batch;
   o.expansions = options_.part_expansions;
   o.patience = options_.part_patience;
   o.gains_together = options_.together;
@@ -380,30 +487,40 @@ Outcome Optimizer::Repeat(const Part& part, const cost::Plan& plan,
 }
 
 void Optimizer::SearchParts(const std::vector<std::vector<NodeId>>& parts) {
+  std::optional<Topology> topology;
   for (const std::vector<NodeId>& nodes : parts) {
     if (session_.Stopped()) return;
-    const Topology topology(here_.graph);
+    if (!topology) topology.emplace(here_.graph);
     std::vector<NodeId> inner;
     for (NodeId id : nodes) {
       if (here_.graph.Has(id)) inner.push_back(id);
     }
-    if (inner.empty() || !Convex(here_.graph, topology, inner)) continue;
-    const Part part = TakeOut(here_.graph, topology, inner);
-    const cost::Plan plan = session_.cost().MakePlan(part.graph);
-    const auto known = known_.find(part.signature);
-    if (options_.repeat && known != known_.end()) {
-      const Outcome again = Repeat(part, plan, known->second);
-      if (again.steps.size() == known->second.steps.size()) {
-        ++result_.repeated;
-        Accept(part, again);
-        continue;
-      }
-    }
-    Outcome outcome = BestFirst(part.graph, plan, PartOptions(part), session_);
-    ++result_.parts;
-    Accept(part, outcome);
-    known_.insert_or_assign(part.signature, std::move(outcome));
+    if (inner.empty() || !Convex(here_.graph, *topology, inner)) continue;
+    if (SearchPart(TakeOut(here_.graph, *topology, inner))) topology.reset();
   }
+}
+
+// True if the whole became cheaper.
+bool Optimizer::SearchPart(const Part& part) {
+  const auto known = known_.find(part.signature);
+  const bool repeat = options_.repeat && known != known_.end();
+  if (repeat && known->second.steps.empty()) {
+    ++result_.repeated;
+    return false;
+  }
+  const cost::Plan plan = session_.cost().MakePlan(part.graph);
+  if (repeat) {
+    const Outcome again = Repeat(part, plan, known->second);
+    if (again.steps.size() == known->second.steps.size()) {
+      ++result_.repeated;
+      return Accept(part, again);
+    }
+  }
+  Outcome outcome = BestFirst(part.graph, plan, PartOptions(part), session_);
+  ++result_.parts;
+  const bool accepted = Accept(part, outcome);
+  known_.insert_or_assign(part.signature, std::move(outcome));
+  return accepted;
 }
 
 void Optimizer::SearchSeams(const std::vector<std::vector<NodeId>>& parts) {
@@ -419,10 +536,11 @@ void Optimizer::SearchSeams(const std::vector<std::vector<NodeId>>& parts) {
 
 void Optimizer::SearchWhole(int running) {
   BestFirstOptions how = PartOptions({});
+  how.alpha = options_.relaxed ? options_.alpha : 1;
+  how.slack_ps = 0;
   if (options_.relaxed && running <= kTiny) {
     how.slack_ps = INT64_MAX / 2;
     how.expansions = how.patience = kTinyExpansions;
-    how.max_growth = kTinyGrowth;
   }
   Outcome outcome = BestFirst(here_.graph, here_.plan, how, session_);
   ++result_.parts;
@@ -433,25 +551,35 @@ void Optimizer::SearchWhole(int running) {
   Go(std::move(outcome.graph), std::move(outcome.plan), outcome.steps);
 }
 
+void Optimizer::SearchDivided() {
+  const SplitOptions how{.max_nodes = options_.part_nodes,
+                         .flow = options_.flow};
+  auto split = [&] {
+    return Split(here_.graph, Topology(here_.graph), here_.plan, how, session_);
+  };
+  std::vector<std::vector<NodeId>> parts = split();
+  const int64_t before = Now();
+  SearchParts(parts);
+  if (!options_.seams || session_.Stopped()) return;
+  if (Now() < before) parts = split();
+  SearchSeams(parts);
+}
+
 SearchResult Optimizer::Run(const ir::Graph& original) {
-  for (int round = 0; round < kRounds && !session_.Stopped(); ++round) {
+  for (int round = 0; round < options_.rounds && !session_.Stopped(); ++round) {
     const int64_t before = Now();
-    Open();
+    if (options_.open) Open();
     const Topology topology(here_.graph);
     const int running = Running(here_.graph, topology);
+    const int64_t opened = Now();
     if (!options_.split || running <= options_.part_nodes) {
       SearchWhole(running);
     } else {
-      const SplitOptions split{.max_nodes = options_.part_nodes,
-                               .flow = options_.flow};
-      SearchParts(Split(here_.graph, topology, here_.plan, split, session_));
-      if (options_.seams && !session_.Stopped()) {
-        const Topology now(here_.graph);
-        SearchSeams(Split(here_.graph, now, here_.plan, split, session_));
-      }
+      SearchDivided();
     }
-    // A round that brought a thousandth is the last one.
-    if (before - Now() <= before / 1000) break;
+    // What opens a round has brought all it can. A round that brought less than
+    // a thousandth beyond that is the last one.
+    if (opened - Now() <= before / 1000) break;
   }
   if (Now() < result_.before.cost().time_ps) ShrinkConstants();
   result_.improved = Now() < result_.before.cost().time_ps;
@@ -474,6 +602,14 @@ SearchResult Optimizer::Run(const ir::Graph& original) {
 }
 
 }  // namespace
+
+SearchOptions PlainSearch(int64_t expansions) {
+  SearchOptions o;
+  o.open = o.together = o.siblings = o.split = false;
+  o.rounds = o.batch = 1;
+  o.part_expansions = o.part_patience = expansions;
+  return o;
+}
 
 absl::StatusOr<SearchResult> Optimize(const ir::Graph& graph,
                                       const RuleBook& book,

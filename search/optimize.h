@@ -31,6 +31,7 @@ struct SearchOptions {
   int64_t max_peak_bytes = INT64_MAX;    // of the result
 
   // What the parts of the search contribute is measured by leaving them out.
+  bool open = true;  // what pays by itself, and siblings, before parts
   bool relaxed = true;
   bool together = true;
   bool siblings = true;
@@ -39,11 +40,17 @@ struct SearchOptions {
   bool repeat = true;
   bool seams = true;
 
-  int part_nodes = 40;
+  int rounds = 3;
+  int batch = 4;  // how many graphs are expanded at a time
+  int part_nodes = 24;
   int64_t part_expansions = 200;
-  int64_t part_patience = 32;
+  int64_t part_patience = 12;
   ProgressFn progress = nullptr;
 };
+
+// Relaxed backtracking over the whole graph and nothing else, one rewrite at a
+// time and `expansions` graphs expanded: the search of TASO, to compare with.
+SearchOptions PlainSearch(int64_t expansions = 100);
 
 // How often a rule was applied in the result and what that brought.
 struct RuleUse {

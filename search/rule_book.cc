@@ -25,6 +25,20 @@ bool IsDelicate(const ir::Rule& expansion) {
   });
 }
 
+// True for `mul(f(x), c) => f'(mul(x, c))` with a constant c: repeated, such
+// rules bring a factor to the weights, where it costs nothing.
+bool SinksFactor(const ir::Rule& rule) {
+  auto root = [](const ir::RuleSide& side) {
+    return side.nodes[side.outputs[0].node].op;
+  };
+  const OpDef *from = root(rule.source()), *to = root(rule.target());
+  return rule.source().outputs.size() == 1 && from != nullptr &&
+         from->name == "mul" && to != nullptr && to->name != "mul" &&
+         absl::c_any_of(rule.where(), [](const ir::RuleCondition& c) {
+           return c.kind == ir::RuleCondition::Kind::kConst;
+         });
+}
+
 }  // namespace
 
 absl::StatusOr<RuleBook> RuleBook::Create(ir::RuleSet set) {
@@ -41,7 +55,8 @@ absl::StatusOr<RuleBook> RuleBook::Create(ir::RuleSet set) {
   }
   for (ir::Rule& rule : set.rules) {
     const bool fold = absl::c_linear_search(set.folds, rule.name());
-    book.Add({.rule = std::move(rule), .fold = fold});
+    const bool sinks = SinksFactor(rule);
+    book.Add({.rule = std::move(rule), .fold = fold, .sinks = sinks});
   }
   return book;
 }

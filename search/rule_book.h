@@ -18,6 +18,7 @@ struct BookRule {
   ir::Rule rule;
   bool fold = false;        // it has an n-ary form
   bool definition = false;  // an expansion: it holds beyond its cases
+  bool sinks = false;       // it moves a constant factor towards the inputs
   std::string proof = {};   // what proved it, for certificates
 };
 

@@ -7,6 +7,13 @@
 
 namespace isomer::search {
 
+namespace {
+
+// How often loops look whether they are to stop.
+constexpr absl::Duration kLook = absl::Milliseconds(20);
+
+}  // namespace
+
 Session::Session(const RuleBook& book, const cost::CostModel& cost,
                  Workers& workers, const Limits& limits, ProgressFn progress)
     : book_(book),
@@ -36,17 +43,29 @@ void Session::SetCosts(int64_t before_ps, int64_t best_ps) {
   progress_now_.best_us = static_cast<double>(best_ps) * 1e-6;
 }
 
+void Session::End(Stop why) {
+  stopped_ = why;
+  ended_ = true;
+}
+
 bool Session::Stopped() {
   if (stopped_) return true;
+  looked_ = absl::Now();
   if (progress_now_.expansions >= limits_.expansions) {
-    stopped_ = Stop::kExpansions;
-  } else if (limits_.time < absl::InfiniteDuration() &&
-             absl::Now() >= deadline_) {
-    stopped_ = Stop::kTime;
+    End(Stop::kExpansions);
+  } else if (looked_ >= deadline_) {
+    End(Stop::kTime);
   } else if (progress_ && !progress_(progress_now_)) {
-    stopped_ = Stop::kCancelled;
+    End(Stop::kCancelled);
   }
   return stopped_.has_value();
+}
+
+bool Session::Stopped(int worker) {
+  if (ended_) return true;
+  const absl::Time now = absl::Now();
+  if (worker != 0) return now >= deadline_;
+  return now - looked_ >= kLook && Stopped();
 }
 
 }  // namespace isomer::search

@@ -2,6 +2,7 @@
 #ifndef ISOMER_SEARCH_SESSION_H_
 #define ISOMER_SEARCH_SESSION_H_
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -35,9 +36,17 @@ class Session {
   void Count(int64_t expansions, int64_t candidates);
   // Sets what progress tells of the cost of the whole model.
   void SetCosts(int64_t before_ps, int64_t best_ps);
-  void OutOfMemory() { stopped_ = Stop::kMemory; }
+  void OutOfMemory() { End(Stop::kMemory); }
   // True once a limit is reached; then it stays so.
   bool Stopped();
+  // The same from within a loop of the workers. Worker 0 is the thread that
+  // started the search: it alone calls back.
+  bool Stopped(int worker);
+  // True if nothing more is to be done at all, however short it is.
+  bool OutOfTime() {
+    return Stopped() &&
+           (reason() == Stop::kTime || reason() == Stop::kCancelled);
+  }
   Stop reason() const { return stopped_.value_or(Stop::kDone); }
   int64_t expansions() const { return progress_now_.expansions; }
   int64_t candidates() const { return progress_now_.candidates; }
@@ -46,6 +55,8 @@ class Session {
   }
 
  private:
+  void End(Stop why);
+
   const RuleBook& book_;
   const cost::CostModel& cost_;
   Workers& workers_;
@@ -54,7 +65,9 @@ class Session {
   const absl::Time deadline_;
   std::vector<ir::ConstantFacts> facts_;
   Progress progress_now_;
+  absl::Time looked_;  // at the clock
   std::optional<Stop> stopped_;
+  std::atomic<bool> ended_ = false;  // stopped_, for all threads
 };
 
 }  // namespace isomer::search

@@ -71,46 +71,40 @@ std::vector<int64_t> Severed(const std::vector<NodeId>& nodes,
 
 using Parts = std::vector<std::vector<NodeId>>;
 
-// Cuts wherever that severs at most `most`.
-Parts CutAt(const std::vector<NodeId>& nodes,
-            const std::vector<int64_t>& severed, int64_t most) {
-  Parts parts;
-  std::vector<NodeId> now;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    now.push_back(nodes[i]);
-    if (i + 1 == nodes.size() || severed[i] <= most) {
-      parts.push_back(std::exchange(now, {}));
-    }
+// Cuts `nodes` at the places where that severs least, and what is still too
+// large again. Places look alike in like blocks, so parts do too. Parts are not
+// smaller than a third of what is allowed; what could only be cut at a place
+// that severs more than `most` stays as it is.
+void CutCheaply(absl::Span<const NodeId> nodes,
+                absl::Span<const int64_t> severed, int64_t most,
+                size_t max_nodes, Parts& out) {
+  const size_t n = nodes.size(), small = max_nodes / 3;
+  if (n <= max_nodes) {
+    out.emplace_back(nodes.begin(), nodes.end());
+    return;
   }
-  return parts;
+  const int64_t least = *std::min_element(severed.begin() + (small - 1),
+                                          severed.begin() + (n - small));
+  if (least > most) {
+    out.emplace_back(nodes.begin(), nodes.end());
+    return;
+  }
+  size_t begin = 0;
+  for (size_t end = 1; end <= n; ++end) {
+    const bool cut =
+        severed[end - 1] <= least && end - begin >= small && n - end >= small;
+    if (end < n && !cut) continue;
+    CutCheaply(nodes.subspan(begin, end - begin),
+               severed.subspan(begin, end - begin), most, max_nodes, out);
+    begin = end;
+  }
 }
 
-size_t Largest(const Parts& parts) {
-  size_t n = 0;
-  for (const auto& p : parts) n = std::max(n, p.size());
-  return n;
-}
-
-// The places with the cheapest cuts that suffice, but not more than half of
-// all places: beyond that a minimum cut is better.
-Parts CutCheaply(const std::vector<NodeId>& nodes,
-                 const std::vector<int64_t>& severed, size_t max_nodes) {
-  std::vector<int64_t> levels = severed;
-  absl::c_sort(levels);
-  const size_t half = levels.size() / 2;
-  levels.erase(std::unique(levels.begin(), levels.begin() + half),
-               levels.end());
-  if (levels.empty()) return {nodes};
-  size_t low = 0, high = levels.size() - 1;
-  while (low < high) {
-    const size_t mid = (low + high) / 2;
-    if (Largest(CutAt(nodes, severed, levels[mid])) <= max_nodes) {
-      high = mid;
-    } else {
-      low = mid + 1;
-    }
-  }
-  return CutAt(nodes, severed, levels[low]);
+// Half of all places are cheap: beyond that a minimum cut is better.
+int64_t CheapLevel(std::vector<int64_t> severed) {
+  const auto middle = severed.begin() + severed.size() / 2;
+  std::nth_element(severed.begin(), middle, severed.end());
+  return *middle;
 }
 
 Parts Halves(const std::vector<NodeId>& nodes) {
@@ -202,7 +196,9 @@ std::vector<std::vector<NodeId>> Split(const ir::Graph& graph,
       place[run[i].value] = static_cast<int>(i);
     }
     const std::vector<int64_t> severed = Severed(run, place, bonds);
-    for (const auto& piece : CutCheaply(run, severed, max_nodes)) {
+    Parts pieces;
+    CutCheaply(run, severed, CheapLevel(severed), max_nodes, pieces);
+    for (const auto& piece : pieces) {
       if (options.flow) {
         SplitInto(graph, piece, bonds, max_nodes, parts);
         continue;

@@ -23,7 +23,7 @@
 namespace isomer::search {
 
 struct SplitOptions {
-  int max_nodes = 40;  // of a part; constants do not count
+  int max_nodes = 24;  // of a part; constants do not count
   bool flow = true;    // false: too large parts are cut in the middle
 };
 

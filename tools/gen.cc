@@ -19,6 +19,7 @@
 #include "tools/files.h"
 #include "tools/json.h"
 #include "tools/verb.h"
+#include "verify/trust.h"
 #include "xfer_gen/generate.h"
 #include "xfer_gen/minimise.h"
 #include "xfer_gen/presets.h"
@@ -242,6 +243,9 @@ class Run {
         RETURN_IF_ERROR(WriteFile(path, state_));
       }
     }
+    for (gen::Candidate& c : found.candidates) {
+      c.origin = absl::StrCat(preset.name, ", depth ", preset.depth);
+    }
     Add(found);
     return absl::OkStatus();
   }
@@ -259,18 +263,9 @@ class Run {
                        found.candidates.end());
   }
 
-  std::string Origin() const {
-    std::string from;
-    for (const gen::Preset& p : presets_) {
-      absl::StrAppend(&from, from.empty() ? "" : ", ", p.name, " depth ",
-                      p.depth);
-    }
-    return from;
-  }
-
   absl::StatusOr<int> Finish() {
     gen::MinimiseOptions options;
-    options.origin = Origin();
+    options.threads = options_.enumerate.threads;
     options.generalise.seed = options_.enumerate.seed;
     options.progress = [&](int64_t done, int64_t total) {
       if (Now() - start_ > max_seconds_) {
@@ -284,6 +279,13 @@ class Run {
       return false;
     };
     ASSIGN_OR_RETURN(gen::Minimised rules, gen::Minimise(candidates_, options));
+    // Every rule has been proved.
+    const uint64_t operators = verify::OperatorDigest(Ops());
+    for (ir::RuleItem& item : rules.file.items) {
+      if (auto* rule = std::get_if<ir::RuleSyntax>(&item)) {
+        verify::SetStamp(*rule, {"proved", verify::RuleHash(*rule, operators)});
+      }
+    }
     RETURN_IF_ERROR(
         WriteFile(args_.String("out"), ir::PrintRuleFile(rules.file)));
     if (args_.Has("pb")) {
@@ -315,6 +317,7 @@ class Run {
           .Set("confirmed", confirmed_)
           .Set("false_positives", false_positives_)
           .Set("generalised", rules.generalised)
+          .Set("unproved", rules.unproved)
           .Set("final", final_rules)
           .Set("enumerate_s", enumerate_s_)
           .Set("generalise_s", rules.generalise_s)

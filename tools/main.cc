@@ -11,9 +11,10 @@ namespace isomer::cli {
 namespace {
 
 std::vector<Verb> Verbs() {
-  return {AnswerSmtVerb(), ApplyVerb(), CertifyVerb(),  ConvertVerb(),
-          DiffVerb(),      GenVerb(),   OptimizeVerb(), RandomizeVerb(),
-          RulesVerb(),     RunVerb(),   ShowVerb(),     VerifyVerb()};
+  return {AnswerSmtVerb(), ApplyVerb(),     BenchVerb(), CertifyVerb(),
+          ConvertVerb(),   DiffVerb(),      GenVerb(),   OptimizeVerb(),
+          ProfileVerb(),   RandomizeVerb(), RulesVerb(), RunVerb(),
+          ShowVerb(),      VerifyVerb()};
 }
 
 std::string Usage(const Verb& verb) {

@@ -42,6 +42,7 @@ absl::StatusOr<OptimizeOptions> OptionsFrom(const Args& args) {
   o.target = args.String("target", o.target);
   o.profile = args.String("profile");
   o.rules = args.String("rules");
+  o.baseline = args.String("baseline");
   ASSIGN_OR_RETURN(o.alpha, args.Real("alpha", o.alpha));
   if (args.Has("expansions")) {
     o.time_limit = absl::InfiniteDuration();
@@ -313,6 +314,9 @@ Verb OptimizeVerb() {
   flags.push_back({"rules", "F",
                    "proved rules to use instead of the built-in "
                    "ones"});
+  flags.push_back({"baseline", "taso",
+                   "search as TASO does, to compare with: one rewrite at "
+                   "a time, 100 graphs"});
   flags.push_back({"numerics", "exact|reassociate",
                    "exact: only rules that recompute no value"});
   flags.push_back({"threads", "N", "default: one for each core"});

@@ -52,6 +52,20 @@ refused 'no certificate' "$isomer" certify lora.onnx opt.onnx lora.onnx
 cmp "$models/lstm_fp32_b1_dynamo.onnx" same.onnx || fail "not the original"
 grep -q 'nothing helps' out.txt || fail "$(cat out.txt)"
 
+# Limits are kept, also where a single step takes long, and say so.
+"$isomer" optimize lora.onnx hasty.onnx --budget 0s >out.txt
+cmp lora.onnx hasty.onnx || fail "no time, yet something was found"
+grep -q 'the time limit was reached' out.txt || fail "$(cat out.txt)"
+"$isomer" optimize lora.onnx endless.onnx --budget 1000000h --check 0 >out.txt
+grep -q 'nothing is left to try' out.txt || fail "$(cat out.txt)"
+"$isomer" optimize lora.onnx small.onnx --memory-limit 1K --check 0 >out.txt
+cmp lora.onnx small.onnx || fail "the memory of the target is exceeded"
+
+# The baseline finds less, or takes longer; it is as right.
+"$isomer" optimize lora.onnx taso.onnx --baseline taso >out.txt ||
+  fail "$(cat out.txt)"
+refused 'baseline is' "$isomer" optimize lora.onnx no.onnx --baseline tensat
+
 refused 'abacus' "$isomer" optimize lora.onnx no.onnx --target abacus
 refused 'alpha is 0.5' "$isomer" optimize lora.onnx no.onnx --alpha 0.5
 refused 'flag --budget' "$isomer" optimize lora.onnx no.onnx --budget soon

@@ -14,6 +14,8 @@
 #include "ops/status.h"
 #include "tools/json.h"
 #include "tools/verb.h"
+#include "verify/counterexample.h"
+#include "verify/refuter.h"
 #include "xfer_gen/covers.h"
 #include "xfer_gen/generalise_trial.h"
 
@@ -88,7 +90,13 @@ void Print(const std::vector<Row>& rows, const std::map<std::string, int>& sums,
 absl::StatusOr<int> CoverRules(const Args& args, const RuleFile& theirs) {
   ASSIGN_OR_RETURN(gen::Theory ours, TheoryFrom(args));
   gen::CoverOptions options;
-  options.refute = [](const ir::Rule& rule) { return gen::FindFailure(rule); };
+  options.limits = {.steps = 6, .graphs = 6000};
+  // The refuter makes what it finds small; trials find more.
+  options.refute = [](const ir::Rule& rule) -> std::optional<std::string> {
+    const verify::Refutation refutation = verify::Refute(rule, {});
+    if (refutation.found) return verify::ToText(rule, *refutation.found);
+    return gen::FindFailure(rule);
+  };
   Progress progress("covers");
   std::vector<Row> rows;
   const auto total = static_cast<int64_t>(theirs.rules.items.size());

@@ -1,8 +1,10 @@
-// isomer run: a model on the CPU with random inputs.
+// isomer run: a model on the CPU or a GPU with random inputs.
 #include <chrono>
 #include <cmath>
 
 #include "absl/strings/str_format.h"
+#include "cost_model/cost.h"
+#include "cuda/executor.h"
 #include "graph/evaluate.h"
 #include "onnx/import.h"
 #include "ops/status.h"
@@ -32,6 +34,47 @@ Summary Summarize(const Tensor& t) {
   return s;
 }
 
+using Inputs = std::map<std::string, Tensor>;
+
+// Runs the graph on the GPU of that name; `seconds` is what a run takes there.
+absl::StatusOr<std::vector<Tensor>> RunOnDevice(const std::string& name,
+                                                const ir::Graph& graph,
+                                                const Inputs& inputs,
+                                                double* seconds) {
+  ASSIGN_OR_RETURN(const auto device, cuda::Device::Open(name));
+  ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
+  ASSIGN_OR_RETURN(const cost::CostModel cost,
+                   cost::CostModel::Create(std::move(target)));
+  cuda::ProgramOptions how;
+  how.units = device->units();
+  ASSIGN_OR_RETURN(cuda::Program program, cuda::MakeProgram(graph, cost, how));
+  cuda::ExecutorOptions options;
+  options.tune = false;
+  ASSIGN_OR_RETURN(const auto executor,
+                   cuda::Executor::Create(device, std::move(program), options));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
+  ASSIGN_OR_RETURN(const double us, executor->Time(10));
+  *seconds = us * 1e-6;
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> RunOnCpu(const Args& args, int threads,
+                                             const ir::Graph& graph,
+                                             const Inputs& inputs,
+                                             double* seconds) {
+  Progress progress("running");
+  ir::EvaluateOptions how;
+  how.progress = [&](int done, int total) { return progress(done, total); };
+  if (!args.Has("reference")) how.run = runtime::FastKernels(threads);
+  const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
+                   ir::Evaluate(graph, inputs, how));
+  *seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+          .count();
+  return outputs;
+}
+
 absl::StatusOr<int> Run(const Args& args) {
   ASSIGN_OR_RETURN(onnx::ImportOptions options, ImportOptionsFrom(args));
   ASSIGN_OR_RETURN(int64_t seed, args.Int("seed", 0, 0, INT64_MAX));
@@ -40,18 +83,14 @@ absl::StatusOr<int> Run(const Args& args) {
                    onnx::ImportFile(args.positionals()[0], options));
   ASSIGN_OR_RETURN(auto inputs, runtime::RandomInputs(
                                     model.graph, static_cast<uint64_t>(seed)));
-  Progress progress("running");
-  ir::EvaluateOptions how;
-  how.progress = [&](int done, int total) { return progress(done, total); };
-  if (!args.Has("reference")) {
-    how.run = runtime::FastKernels(static_cast<int>(threads));
-  }
-  const auto start = std::chrono::steady_clock::now();
-  ASSIGN_OR_RETURN(std::vector<Tensor> outputs,
-                   ir::Evaluate(model.graph, inputs, how));
-  const double seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-          .count();
+  double seconds = 0;
+  absl::StatusOr<std::vector<Tensor>> ran =
+      args.Has("device")
+          ? RunOnDevice(args.String("device"), model.graph, inputs, &seconds)
+          : RunOnCpu(args, static_cast<int>(threads), model.graph, inputs,
+                     &seconds);
+  if (!ran.ok()) return ran.status();
+  std::vector<Tensor> outputs = *std::move(ran);
   std::vector<std::pair<std::string, Tensor>> named;
   Json report = Json::Object(), list = Json::Array();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -73,7 +112,7 @@ absl::StatusOr<int> Run(const Args& args) {
   if (args.Has("json")) {
     absl::PrintF("%s\n", report.ToString());
   } else {
-    absl::PrintF("%.3f s\n", seconds);
+    absl::PrintF(args.Has("device") ? "%.6f s\n" : "%.3f s\n", seconds);
   }
   if (args.Has("inputs-out")) {
     std::vector<std::pair<std::string, Tensor>> list(inputs.begin(),
@@ -95,9 +134,10 @@ Verb RunVerb() {
   flags.push_back({"inputs-out", "F.npz", "write the inputs likewise"});
   flags.push_back({"reference", "", "use the reference kernels alone"});
   flags.push_back({"threads", "N", "cores to use (default all)"});
+  flags.push_back({"device", "NAME", "run on a GPU: cuda:0, say"});
   flags.push_back({"json", "", "print the result as JSON"});
   return {"run",
-          "run a model on the CPU with random inputs",
+          "run a model on the CPU or a GPU with random inputs",
           "Prints a line per output and the time. All nodes that outputs need "
           "must be\nmodelled; an opaque one is named.",
           {"MODEL"},

@@ -25,11 +25,13 @@ struct Verb {
 
 Verb AnswerSmtVerb();
 Verb ApplyVerb();
+Verb BenchVerb();
 Verb CertifyVerb();
 Verb ConvertVerb();
 Verb DiffVerb();
 Verb GenVerb();
 Verb OptimizeVerb();
+Verb ProfileVerb();
 Verb RandomizeVerb();
 Verb RulesVerb();
 Verb RunVerb();

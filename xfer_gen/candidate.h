@@ -33,6 +33,8 @@ struct Candidate {
   // both sides (they are then equal in it). Without that the equality has been
   // seen at the first sizes alone.
   bool seen_at_other_sizes = false;
+  // What it was found with, for the comment of its rule.
+  std::string origin = {};
 };
 
 // Candidates come sorted by steps, then by the text of their rules.

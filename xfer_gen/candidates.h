@@ -14,21 +14,9 @@
 #include <vector>
 
 #include "xfer_gen/candidate.h"
-#include "xfer_gen/hits.h"
+#include "xfer_gen/pairs.h"
 
 namespace isomer::gen {
-
-struct CandidateStats {
-  int64_t classes = 0;    // that hold two or more equal graphs
-  int64_t confirmed = 0;  // graphs that equal another one of their class
-  // Fingerprints that met and stand for different values, or for values that
-  // differ at other sizes.
-  int64_t false_positives = 0;
-  int64_t pairs = 0;      // compared
-  int64_t implied = 0;    // left out: smaller equalities give them
-  int64_t cut = 0;        // shared steps that became variables
-  int64_t instances = 0;  // left out: others with names given to variables
-};
 
 // Finds the candidates, sorted by steps, then by text. `go_on` is asked now
 // and then and may stop the search.

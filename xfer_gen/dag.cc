@@ -29,7 +29,7 @@ TensorId Dag::Add(int tmpl, absl::Span<const TensorId> operands, int outputs) {
   return s.first;
 }
 
-void Dag::Collect(TensorId t, std::vector<uint32_t>& out) const {
+void Dag::Collect(TensorId t, Steps& out) const {
   if (IsLeaf(t)) return;
   const uint32_t s = step_of_[t];
   if (std::find(out.begin(), out.end(), s) != out.end()) return;
@@ -37,10 +37,18 @@ void Dag::Collect(TensorId t, std::vector<uint32_t>& out) const {
   out.push_back(s);
 }
 
-std::vector<uint32_t> Dag::Cone(absl::Span<const TensorId> tensors) const {
-  std::vector<uint32_t> out;
+Dag::Steps Dag::Cone(absl::Span<const TensorId> tensors) const {
+  Steps out;
   for (TensorId t : tensors) Collect(t, out);
   return out;
+}
+
+DagValues::DagValues(const Dag& dag, World& world, uint64_t seed)
+    : dag_(dag), world_(world) {
+  for (int leaf = 0; leaf < dag.num_leaves(); ++leaf) {
+    leaf_values_.push_back(
+        LeafValues(seed, leaf, world.type(world.leaf_kind(leaf))));
+  }
 }
 
 const Instance* DagValues::InstanceOf(uint32_t step) {
@@ -69,48 +77,39 @@ KindId DagValues::Kind(TensorId t) {
 }
 
 const Field* DagValues::Compute(TensorId t) {
-  if (dag_.IsLeaf(t)) return world_.leaf_values(static_cast<int>(t));
+  if (dag_.IsLeaf(t)) return leaf_values_[t].data();
   const uint32_t s = dag_.step_of(t);
   const DagStep& step = dag_.step(s);
   const Instance* instance = InstanceOf(s);
   const int64_t offset =
       instance->program.offset(static_cast<int>(t - step.first));
-  if (known_[s].values.empty()) {
+  if (known_[s].values == nullptr) {
     const Field* inputs[kMaxOperands];
     for (int k = 0; k < step.arity; ++k) inputs[k] = Compute(step.operands[k]);
-    std::vector<Field> values(instance->program.size());
+    auto values = std::make_unique<Field[]>(instance->program.size());
     instance->program.Run({inputs, static_cast<size_t>(step.arity)},
-                          values.data(), scratch_);
+                          values.get(), scratch_);
     known_[s].values = std::move(values);
     held_.push_back(s);
     bytes_ += instance->program.size() * static_cast<int64_t>(sizeof(Field));
   }
-  return known_[s].values.data() + offset;
+  return known_[s].values.get() + offset;
 }
 
 const Field* DagValues::Values(TensorId t) {
   if (Kind(t) < 0) return nullptr;
   if (bytes_ > kHeldBytes) {
-    for (uint32_t s : held_) std::vector<Field>().swap(known_[s].values);
+    for (uint32_t s : held_) known_[s].values = nullptr;
     held_.clear();
     bytes_ = 0;
   }
   return Compute(t);
 }
 
-uint64_t DagValues::Print(TensorId t) {
+uint64_t DagValues::ComputePrint(TensorId t) {
+  if (prints_.size() < dag_.num_tensors()) prints_.resize(dag_.num_tensors());
   const KindId kind = Kind(t);
   if (kind < 0) return 0;
-  std::vector<uint64_t>* prints = nullptr;
-  size_t k = 0;
-  if (!dag_.IsLeaf(t)) {
-    Known& known = known_[dag_.step_of(t)];
-    const DagStep& step = dag_.step(dag_.step_of(t));
-    known.prints.resize(step.outputs, 0);
-    k = t - step.first;
-    prints = &known.prints;
-    if ((*prints)[k] != 0) return (*prints)[k];
-  }
   const TensorType& type = world_.type(kind);
   const int64_t n = NumElements(type);
   const Field* values = Values(t);
@@ -119,9 +118,7 @@ uint64_t DagValues::Print(TensorId t) {
     h = (h ^ values[i].value()) * 0x9e3779b97f4a7c15u;
     h ^= h >> 29;
   }
-  h = ir::HashMix(h) | 1;
-  if (prints != nullptr) known_[dag_.step_of(t)].prints[k] = h;
-  return h;
+  return prints_[t] = ir::HashMix(h) | 1;
 }
 
 std::vector<Field> DagValues::ValuesWith(TensorId t, const Replaced& replaced) {
@@ -131,7 +128,7 @@ std::vector<Field> DagValues::ValuesWith(TensorId t, const Replaced& replaced) {
     for (const auto& [from, to] : replaced) {
       if (from == x) return to;
     }
-    if (dag_.IsLeaf(x)) return world_.leaf_values(static_cast<int>(x));
+    if (dag_.IsLeaf(x)) return leaf_values_[x].data();
     const uint32_t s = dag_.step_of(x);
     const DagStep& step = dag_.step(s);
     const Instance* instance = InstanceOf(s);

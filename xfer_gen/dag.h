@@ -5,9 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "xfer_gen/terms.h"
 #include "xfer_gen/world.h"
@@ -45,10 +48,11 @@ class Dag {
   }
 
   // The steps that tensors need, each after its operands.
-  std::vector<uint32_t> Cone(absl::Span<const TensorId> tensors) const;
+  using Steps = absl::InlinedVector<uint32_t, 2 * kMaxSteps>;
+  Steps Cone(absl::Span<const TensorId> tensors) const;
 
  private:
-  void Collect(TensorId t, std::vector<uint32_t>& out) const;
+  void Collect(TensorId t, Steps& out) const;
 
   int num_leaves_;
   std::vector<uint32_t> step_of_;
@@ -59,11 +63,15 @@ class Dag {
 // The values of a dag's tensors in a world.
 class DagValues {
  public:
-  DagValues(const Dag& dag, World& world) : dag_(dag), world_(world) {}
+  // The leaves have the values that `seed` gives, not those of the world.
+  DagValues(const Dag& dag, World& world, uint64_t seed);
 
   // The hash of all elements and the type, or 0 where the tensor does not
   // type.
-  uint64_t Print(TensorId t);
+  uint64_t Print(TensorId t) {
+    if (t < prints_.size() && prints_[t] != 0) return prints_[t];
+    return ComputePrint(t);
+  }
   // The kind of a tensor, or -1 where it does not type.
   KindId Kind(TensorId t);
   // The instance that gives a tensor that is not a leaf, or null.
@@ -82,16 +90,18 @@ class DagValues {
   struct Known {
     const Instance* instance = nullptr;
     bool typed = false;  // whether `instance` has been looked for
-    std::vector<Field> values = {};
-    std::vector<uint64_t> prints = {};
+    std::unique_ptr<Field[]> values = nullptr;
   };
 
+  uint64_t ComputePrint(TensorId t);
   const Field* Compute(TensorId t);
 
   const Dag& dag_;
   World& world_;
-  std::vector<Known> known_;
-  std::vector<uint32_t> held_;  // steps whose values are in memory
+  std::vector<std::vector<Field>> leaf_values_;
+  std::vector<Known> known_;      // by step
+  std::vector<uint64_t> prints_;  // by tensor; 0: not known
+  std::vector<uint32_t> held_;    // steps whose values are in memory
   int64_t bytes_ = 0;
   Scratch scratch_;
 };

@@ -412,7 +412,7 @@ absl::StatusOr<RuleSyntax> Generaliser::Run() {
   RETURN_IF_ERROR(Prepare());
   forms_.assign(groups_.size(), AttrForm::kAsIs);
   RETURN_IF_ERROR(FreeAxes());
-  FreeOthers();
+  if (options_.attributes) FreeOthers();
   FixIdleVariables();
   if (!where_.empty()) DropConditions();
   RuleSyntax rule = Formed();

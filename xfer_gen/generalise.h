@@ -20,6 +20,7 @@ struct GeneraliseOptions {
   int assignments = 12;        // that tell whether a form holds
   int final_assignments = 64;  // that the result must pass
   uint64_t seed = 1;
+  bool attributes = true;  // whether attributes other than axes are freed
 };
 
 // The rule that a candidate stands for: with a direction in which it can be a

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+
 namespace isomer::gen {
 
 namespace {
@@ -49,24 +51,33 @@ std::optional<int64_t> SlicedAxis(const ExprSyntax& call) {
 
 bool IsBound(const std::string& attr) { return attr == "from" || attr == "to"; }
 
+ValueSyntax Half(ValueSyntax a) {
+  ValueSyntax v;
+  v.kind = VKind::kDiv;
+  v.args = {std::move(a), Integer(2)};
+  return v;
+}
+
 // What a number may be: a size along `axis` first, then others of that value,
-// then sums along the axis.
+// then sums of two sizes along one axis and, in shapes, half a size.
 std::vector<ValueSyntax> OptionsOf(int64_t value, std::optional<int64_t> axis,
                                    const SeenTensors& seen) {
   std::vector<ValueSyntax> along, others, sums;
   for (size_t i = 0; i < seen.size(); ++i) {
     const std::vector<int64_t>& shape = seen[i].type.shape;
     for (int d = 0; d < seen[i].type.rank(); ++d) {
-      if (shape[d] != value) continue;
-      (axis && *axis == d ? along : others).push_back(DimOf(seen[i], d));
-    }
-    for (size_t j = 0; axis && j <= i; ++j) {
-      const std::vector<int64_t>& other = seen[j].type.shape;
-      const auto d = static_cast<size_t>(*axis);
-      if (d >= shape.size() || d >= other.size()) continue;
-      if (shape[d] + other[d] != value) continue;
-      sums.push_back(Sum(DimOf(seen[j], static_cast<int>(d)),
-                         DimOf(seen[i], static_cast<int>(d))));
+      if (shape[d] == value) {
+        (axis && *axis == d ? along : others).push_back(DimOf(seen[i], d));
+      }
+      if (axis && *axis != d) continue;
+      for (size_t j = 0; j <= i; ++j) {
+        if (d >= seen[j].type.rank()) continue;
+        if (shape[d] + seen[j].type.shape[d] != value) continue;
+        sums.push_back(Sum(DimOf(seen[j], d), DimOf(seen[i], d)));
+      }
+      if (!axis && shape[d] == 2 * value) {
+        sums.push_back(Half(DimOf(seen[i], d)));
+      }
     }
   }
   along.insert(along.end(), others.begin(), others.end());
@@ -82,57 +93,127 @@ ValueSyntax* Find(ExprSyntax& call, const SizeGroup::Use& use) {
   return nullptr;
 }
 
+class Collector {
+ public:
+  Collector(const CallTypes& types, const SeenTensors& seen)
+      : types_(types), seen_(seen) {}
+
+  void Add(int call, const ExprSyntax& e) {
+    const auto axis = SlicedAxis(e);
+    for (const ir::AttrSyntax& a : e.attrs) {
+      if (IsBound(a.name) && axis && a.value.kind == VKind::kInteger &&
+          a.value.integer > 0) {
+        AddBound(call, a, *axis);
+      } else if (a.name == "group" && a.value.kind == VKind::kInteger) {
+        AddNumber({call, a.name, -1}, a.value);
+      } else if (a.name == "shape" && a.value.kind == VKind::kList) {
+        AddShape(call, a);
+      }
+    }
+  }
+
+  std::vector<SizeGroup> Take() {
+    std::vector<SizeGroup> out;
+    for (auto& [key, group] : groups_) {
+      if (!group.options.empty()) out.push_back(std::move(group));
+    }
+    return out;
+  }
+
+ private:
+  // Ends first, then whole shapes, then numbers.
+  enum Kind { kEndOfSlice, kWholeShape, kNumber };
+
+  void AddBound(int call, const ir::AttrSyntax& a, int64_t axis) {
+    const int64_t value = a.value.integer;
+    const auto type = types_.find(call + 1);
+    const bool end = a.name == "to" && type != types_.end() &&
+                     axis < type->second.rank() &&
+                     type->second.shape[axis] == value;
+    SizeGroup& g = groups_[{end ? kEndOfSlice : kNumber, axis, value}];
+    g.uses.push_back({call, a.name, -1});
+    if (!g.options.empty()) return;
+    if (end) {
+      ValueSyntax v;
+      v.kind = VKind::kEnd;
+      g.options.push_back(std::move(v));
+    } else {
+      g.options = OptionsOf(value, axis, seen_);
+    }
+  }
+
+  // One number, which may stand in shapes and be a number of groups.
+  void AddNumber(SizeGroup::Use use, const ValueSyntax& v) {
+    if (v.kind != VKind::kInteger || v.integer < 2) return;
+    SizeGroup& g = groups_[{kNumber, -1, v.integer}];
+    g.uses.push_back(std::move(use));
+    g.options = OptionsOf(v.integer, std::nullopt, seen_);
+  }
+
+  // A shape that is a leaf's is that first of all.
+  void AddShape(int call, const ir::AttrSyntax& a) {
+    SizeGroup& whole = groups_[{kWholeShape, call, 0}];
+    whole.uses.push_back({call, a.name, -1});
+    for (const SeenTensor& t : seen_) {
+      bool same = t.type.shape.size() == a.value.args.size();
+      ValueSyntax list;
+      list.kind = VKind::kList;
+      for (int d = 0; d < t.type.rank() && same; ++d) {
+        same = a.value.args[d] == Integer(t.type.shape[d]);
+        list.args.push_back(DimOf(t, d));
+      }
+      if (same && !list.args.empty()) whole.options.push_back(std::move(list));
+    }
+    for (size_t i = 0; i < a.value.args.size(); ++i) {
+      AddNumber({call, a.name, static_cast<int>(i)}, a.value.args[i]);
+    }
+  }
+
+  const CallTypes& types_;
+  const SeenTensors& seen_;
+  std::map<std::tuple<Kind, int64_t, int64_t>, SizeGroup> groups_;
+};
+
 }  // namespace
 
 std::vector<SizeGroup> SizesOf(const ir::RuleSyntax& rule,
                                const CallTypes& types,
                                const SeenTensors& seen) {
   ir::RuleSyntax copy = rule;
-  // Ends first; by what is sliced (-1: a shape) and the number.
-  std::map<std::tuple<bool, int64_t, int64_t>, SizeGroup> groups;
+  Collector collector(types, seen);
   const std::vector<ExprSyntax*> calls = Calls(copy);
   for (size_t c = 0; c < calls.size(); ++c) {
-    const auto type = types.find(static_cast<int>(c) + 1);
-    const auto axis = SlicedAxis(*calls[c]);
-    for (const ir::AttrSyntax& a : calls[c]->attrs) {
-      const int call = static_cast<int>(c);
-      if (IsBound(a.name) && axis && a.value.kind == VKind::kInteger &&
-          a.value.integer > 0) {
-        const bool end = a.name == "to" && type != types.end() &&
-                         *axis < type->second.rank() &&
-                         type->second.shape[*axis] == a.value.integer;
-        SizeGroup& g = groups[{!end, *axis, a.value.integer}];
-        g.uses.push_back({call, a.name, -1});
-        if (g.options.empty() && end) {
-          ValueSyntax v;
-          v.kind = VKind::kEnd;
-          g.options.push_back(std::move(v));
-        } else if (g.options.empty()) {
-          g.options = OptionsOf(a.value.integer, axis, seen);
-        }
-      } else if (a.name == "shape" && a.value.kind == VKind::kList) {
-        for (size_t i = 0; i < a.value.args.size(); ++i) {
-          const ValueSyntax& item = a.value.args[i];
-          if (item.kind != VKind::kInteger || item.integer < 2) continue;
-          SizeGroup& g = groups[{true, -1, item.integer}];
-          g.uses.push_back({call, a.name, static_cast<int>(i)});
-          g.options = OptionsOf(item.integer, std::nullopt, seen);
-        }
+    collector.Add(static_cast<int>(c), *calls[c]);
+  }
+  return collector.Take();
+}
+
+bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen) {
+  ir::RuleSyntax copy = rule;
+  auto is_size = [&](const ValueSyntax& v) {
+    if (v.kind != VKind::kInteger || v.integer < 2) return false;
+    // Two and three may count parts, or be a kernel's.
+    return v.integer > 3 || seen.empty() ||
+           !OptionsOf(v.integer, std::nullopt, seen).empty();
+  };
+  for (const ExprSyntax* call : Calls(copy)) {
+    for (const ir::AttrSyntax& a : call->attrs) {
+      if (a.name != "shape" && !IsBound(a.name)) continue;
+      if (is_size(a.value) || absl::c_any_of(a.value.args, is_size)) {
+        return true;
       }
     }
   }
-  std::vector<SizeGroup> out;
-  for (auto& [key, group] : groups) {
-    if (!group.options.empty()) out.push_back(std::move(group));
-  }
-  return out;
+  return false;
 }
 
 ir::RuleSyntax WithSize(ir::RuleSyntax rule, const SizeGroup& group,
                         const ValueSyntax& size) {
   const std::vector<ExprSyntax*> calls = Calls(rule);
   for (const SizeGroup::Use& use : group.uses) {
-    if (ValueSyntax* v = Find(*calls[use.call], use)) *v = size;
+    ValueSyntax* v = Find(*calls[use.call], use);
+    const bool number = v != nullptr && v->kind == VKind::kInteger;
+    if (number || (v != nullptr && size.kind == VKind::kList)) *v = size;
   }
   return rule;
 }

@@ -1,6 +1,7 @@
 // Numbers in a candidate that are sizes in disguise: where slices begin and
-// end, the shapes of constants. A number stands for the size of a leaf, for the
-// sum of two, or for the end of what is sliced.
+// end, the shapes of constants, a group for every channel. A number stands for
+// the size of a leaf, for half of it, for the sum of two, or for the end of
+// what is sliced.
 #ifndef ISOMER_XFER_GEN_GENERALISE_SIZES_H_
 #define ISOMER_XFER_GEN_GENERALISE_SIZES_H_
 
@@ -27,6 +28,10 @@ struct SizeGroup {
 // The numbers of a rule that may be sizes, in a fixed order.
 std::vector<SizeGroup> SizesOf(const ir::RuleSyntax& rule,
                                const CallTypes& types, const SeenTensors& seen);
+
+// True if a shape or a slice of the rule has a number that is, or is taken to
+// be, a size that was seen: such a rule is about the sizes it was found at.
+bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen);
 
 // The rule with the number of a group written as that size.
 ir::RuleSyntax WithSize(ir::RuleSyntax rule, const SizeGroup& group,

@@ -68,6 +68,10 @@ TEST(GeneraliseTest, NumbersBecomeSizes) {
             "slice(concat(x, y, axis=a), axis=a, from=dim(x, a), to=end) => y");
   EXPECT_EQ(Generalised("matmul(x1, eye(shape=[4 4])) <=> x1", "x1 f32[2,4]"),
             "matmul(x, eye(shape=[dim(x, 1) dim(x, 1)])) => x");
+  EXPECT_EQ(Generalised("mul(x1, fill(value=1, shape=[2 4 4])) <=> x1",
+                        "x1 f32[2,4,4]"),
+            "mul(x, fill(value=1, shape=[dim(x, 0) dim(x, 1) dim(x, 2)]))"
+            " => x");
 }
 
 TEST(GeneraliseTest, OrCountFromTheEnd) {

@@ -3,9 +3,11 @@
 #include "xfer_gen/minimise.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -16,16 +18,30 @@
 #include "graph/hashing.h"
 #include "graph/rule.h"
 #include "ops/status.h"
-#include "verify/refuter.h"
+#include "verify/verify.h"
 #include "xfer_gen/derive_theory.h"
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/generalise_sites.h"
+#include "xfer_gen/generalise_sizes.h"
 
 namespace isomer::gen {
 
 namespace {
 
 using ir::RuleSyntax;
+
+// Candidates that are looked at side by side.
+constexpr size_t kBatch = 32;
+
+// Steps of proofs are counted and not timed, so that the same rules are proved
+// anywhere.
+verify::VerifyOptions ProofOptions(int64_t steps) {
+  verify::VerifyOptions options;
+  options.prove.time = absl::InfiniteDuration();
+  options.prove.steps = steps;
+  return options;
+}
+constexpr int64_t kProofSteps = 3'000, kQuickSteps = 1'000;
 
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
@@ -63,6 +79,28 @@ bool MoreThan(const std::map<std::string, int>& a,
   });
 }
 
+// The calls of an expression with every `let` written out.
+int64_t TreeSize(const ir::ExprSyntax& e,
+                 const std::map<std::string, int64_t>& lets) {
+  if (e.kind == ir::ExprSyntax::Kind::kVariable) {
+    const auto it = lets.find(e.name);
+    return it == lets.end() ? 0 : it->second;
+  }
+  int64_t size = e.kind == ir::ExprSyntax::Kind::kCall ? 1 : 0;
+  for (const ir::ExprSyntax& a : e.args) size += TreeSize(a, lets);
+  return size;
+}
+
+int64_t TreeSize(const ir::SideSyntax& side) {
+  std::map<std::string, int64_t> lets;
+  for (const ir::BinderSyntax& b : side.binders) {
+    if (!b.choose) lets[b.name] = TreeSize(b.value, lets);
+  }
+  int64_t size = 0;
+  for (const ir::ExprSyntax& e : side.outputs) size += TreeSize(e, lets);
+  return size;
+}
+
 // Makes the siblings of a merge its source, as a fold wants them.
 void SiblingsFirst(RuleSyntax& rule) {
   if (!rule.both_ways || Folds(rule)) return;
@@ -82,6 +120,14 @@ bool Nested(const ir::RuleSide& side) {
   });
 }
 
+SeenTensors Leaves(const Candidate& candidate) {
+  SeenTensors out;
+  for (const CandidateLeaf& leaf : candidate.leaves) {
+    out.push_back({leaf.name, leaf.type});
+  }
+  return out;
+}
+
 class Minimiser {
  public:
   explicit Minimiser(const MinimiseOptions& options) : options_(options) {}
@@ -95,14 +141,26 @@ class Minimiser {
     bool dropped = false;
   };
 
+  // What is known of a candidate before it is taken.
+  struct Looked {
+    std::optional<ir::Rule> rule;    // where it was seen
+    std::optional<std::string> why;  // it is left out
+  };
+
   std::optional<std::string> Given(const ir::Rule& rule, bool both_ways) const;
-  absl::Status Take(const Candidate& candidate);
+  Looked Look(const Candidate& candidate) const;
+  absl::Status TakeBatch(absl::Span<const Candidate* const> batch);
+  absl::Status Take(const Candidate& candidate, Looked looked, bool again);
+  absl::StatusOr<std::optional<std::string>> Keep(RuleSyntax rule,
+                                                  const Candidate& candidate);
+  const Equation& EquationOf(int number) const;
   void DropWhatLaterRulesGive();
   ir::RuleFileSyntax File() const;
 
   const MinimiseOptions& options_;
   Theory theory_;
   std::vector<Kept> kept_;
+  int64_t done_ = 0, total_ = 0;  // candidates
   Minimised out_;
 };
 
@@ -125,64 +183,137 @@ std::optional<std::string> Minimiser::Given(const ir::Rule& rule,
                       absl::StrJoin(StepNames(*d, theory_), ", "));
 }
 
-// Whether some sizes and values break a rule in a direction it has.
-bool Refuted(const RuleSyntax& rule) {
-  for (bool reversed : {false, true}) {
-    if (reversed && !rule.both_ways) continue;
-    auto checked = ir::Rule::Create(rule, reversed);
-    if (checked.ok() && verify::Refute(*checked, {}).found) return true;
-  }
-  return false;
-}
-
-absl::Status Minimiser::Take(const Candidate& candidate) {
-  RuleSyntax seen = WhereSeen(candidate);
+Minimiser::Looked Minimiser::Look(const Candidate& candidate) const {
+  const RuleSyntax seen = WhereSeen(candidate);
   auto checked = ir::Rule::Create(seen);
   if (!checked.ok()) checked = ir::Rule::Create(seen, /*reversed=*/true);
+  if (!checked.ok()) {
+    return {std::nullopt,
+            absl::StrCat("ill-formed: ", checked.status().message())};
+  }
+  std::optional<std::string> why = Given(*checked, candidate.rule.both_ways);
+  return {*std::move(checked), std::move(why)};
+}
+
+// Candidates are looked at side by side with the rules at the start of the
+// batch; those that are left are taken one after the other.
+absl::Status Minimiser::TakeBatch(absl::Span<const Candidate* const> batch) {
+  std::vector<Looked> looked(batch.size());
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i = next++; i < batch.size(); i = next++) {
+      looked[i] = Look(*batch[i]);
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int t = 1; t < options_.threads; ++t) pool.emplace_back(work);
+  work();
+  for (std::thread& t : pool) t.join();
+  const int rules = theory_.rules();
+  for (size_t i = 0; i < batch.size() && !out_.stopped; ++i) {
+    RETURN_IF_ERROR(
+        Take(*batch[i], std::move(looked[i]), theory_.rules() > rules));
+    out_.stopped = options_.progress && !options_.progress(++done_, total_);
+  }
+  return absl::OkStatus();
+}
+
+// `again` says that rules have come since the candidate was looked at.
+absl::Status Minimiser::Take(const Candidate& candidate, Looked looked,
+                             bool again) {
   auto drop = [&](std::string why) {
     out_.dropped.push_back({ir::PrintRule(candidate.rule), std::move(why)});
     return absl::OkStatus();
   };
-  if (!checked.ok()) {
-    return drop(absl::StrCat("ill-formed: ", checked.status().message()));
+  if (again && !looked.why) {
+    looked.why = Given(*looked.rule, candidate.rule.both_ways);
   }
-  if (auto why = Given(*checked, candidate.rule.both_ways)) {
-    return drop(*std::move(why));
+  if (looked.why) return drop(*std::move(looked.why));
+  // What cannot be proved where it was seen will not be at more sizes, unless
+  // it takes sizes for numbers.
+  if (!NamesSizes(candidate.rule, Leaves(candidate))) {
+    const verify::Verdict quick =
+        verify::Verify(*looked.rule, ProofOptions(kQuickSteps));
+    if (quick.outcome == verify::Outcome::kUnknown) {
+      ++out_.unproved;
+      return drop(absl::StrCat("unknown: ", quick.reason));
+    }
   }
-  const absl::Time start = absl::Now();
-  auto rule = Generalise(candidate, options_.generalise);
-  out_.generalise_s += Since(start);
-  if (!rule.ok()) {
-    return drop(absl::StrCat("fails: ", rule.status().message()));
+  // What is more general is harder to prove: where that fails, attributes stay
+  // as they were seen, and then ranks too.
+  std::string why;
+  for (const bool attributes : {true, false}) {
+    const absl::Time start = absl::Now();
+    GeneraliseOptions options = options_.generalise;
+    options.attributes = attributes;
+    auto rule = Generalise(candidate, options);
+    out_.generalise_s += Since(start);
+    if (!rule.ok()) {
+      return drop(absl::StrCat("fails: ", rule.status().message()));
+    }
+    SiblingsFirst(*rule);
+    ASSIGN_OR_RETURN(std::optional<std::string> reason,
+                     Keep(*std::move(rule), candidate));
+    if (!reason) return absl::OkStatus();
+    if (why.empty()) why = *std::move(reason);
   }
-  // What is more general is tried harder; where it breaks, the rule is kept as
-  // it was seen.
-  if (Refuted(*rule)) {
-    if (Refuted(seen)) return drop("refuted at other sizes");
-    *rule = seen;
-  }
-  ++out_.generalised;
-  SiblingsFirst(*rule);
-  rule->name = NameOf(*rule);
-  if (!options_.origin.empty()) {
-    rule->comments = {absl::StrCat("From ", options_.origin, ": ",
-                                   candidate.source_steps, " steps and ",
-                                   candidate.target_steps, ".")};
-  }
+  ASSIGN_OR_RETURN(std::optional<std::string> still,
+                   Keep(WhereSeen(candidate), candidate));
+  if (!still) return absl::OkStatus();
+  ++out_.unproved;
+  return drop(std::move(why));
+}
+
+// Keeps a rule in the directions in which it is proved; the reason if there is
+// none.
+absl::StatusOr<std::optional<std::string>> Minimiser::Keep(
+    RuleSyntax rule, const Candidate& candidate) {
+  if (NamesSizes(rule, Leaves(candidate)))
+    return "it is about the sizes that were seen";
+  rule.name = NameOf(rule);
   const int number = theory_.rules();
-  RETURN_IF_ERROR(theory_.Add(*rule));
-  kept_.push_back({*std::move(rule), number});
-  return absl::OkStatus();
+  RETURN_IF_ERROR(theory_.Add(rule));
+  std::optional<std::string> why;
+  bool proved[2] = {false, false};
+  const std::vector<Equation>& all = theory_.equations();
+  size_t e = all.size();
+  while (e > 0 && all[e - 1].of == number) --e;
+  for (int way = 0; e < all.size() && way <= rule.both_ways; ++e, ++way) {
+    const verify::Verdict verdict =
+        verify::Verify(all[e].rule, ProofOptions(kProofSteps));
+    proved[way] = verdict.outcome == verify::Outcome::kProved;
+    if (proved[way] || why) continue;
+    why = absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
+                       verdict.counterexample ? "false at some sizes or values"
+                                              : verdict.reason);
+  }
+  if (!proved[0] && !proved[1]) {
+    theory_.Enable(number, false);
+    return why;
+  }
+  if (!proved[0]) std::swap(rule.source, rule.target);
+  rule.both_ways = proved[0] && proved[1];
+  if (!candidate.origin.empty()) {
+    rule.comments = {absl::StrCat("From ", candidate.origin, ": ",
+                                  candidate.source_steps, " steps and ",
+                                  candidate.target_steps, ".")};
+  }
+  kept_.push_back({std::move(rule), number});
+  ++out_.generalised;
+  return std::nullopt;
+}
+
+const Equation& Minimiser::EquationOf(int number) const {
+  return *absl::c_find_if(theory_.equations(),
+                          [&](const Equation& e) { return e.of == number; });
 }
 
 // Larger rules go first, so that what is left is what is easy to read.
 void Minimiser::DropWhatLaterRulesGive() {
   for (auto k = kept_.rbegin(); k != kept_.rend(); ++k) {
-    const auto equation =
-        absl::c_find_if(theory_.equations(),
-                        [&](const Equation& e) { return e.of == k->number; });
+    const Equation& equation = EquationOf(k->number);
     theory_.Enable(k->number, false);
-    if (auto why = Given(equation->rule, k->rule.both_ways)) {
+    if (auto why = Given(equation.rule, k->rule.both_ways)) {
       k->dropped = true;
       out_.dropped.push_back({ir::PrintRule(k->rule), *std::move(why)});
     } else {
@@ -214,18 +345,28 @@ absl::StatusOr<Minimised> Minimiser::Run(
   for (const RuleSyntax& rule : options_.known) {
     RETURN_IF_ERROR(theory_.Add(rule));
   }
-  // Of rules of one size, those with more variables say more.
-  std::vector<const Candidate*> order;
-  for (const Candidate& c : candidates) order.push_back(&c);
-  absl::c_stable_sort(order, [](const Candidate* a, const Candidate* b) {
-    const int x = a->source_steps + a->target_steps;
-    const int y = b->source_steps + b->target_steps;
-    return x != y ? x < y : a->leaves.size() > b->leaves.size();
+  // Of rules of one size, those with more variables say more. A value that is
+  // used twice counts twice: x + x is an instance of x + y, not smaller.
+  struct Sized {
+    const Candidate* candidate;
+    int64_t size;
+  };
+  std::vector<Sized> order;
+  for (const Candidate& c : candidates) {
+    order.push_back({&c, TreeSize(c.rule.source) + TreeSize(c.rule.target)});
+  }
+  absl::c_stable_sort(order, [](const Sized& a, const Sized& b) {
+    return a.size != b.size
+               ? a.size < b.size
+               : a.candidate->leaves.size() > b.candidate->leaves.size();
   });
-  const auto total = static_cast<int64_t>(order.size());
-  for (int64_t i = 0; i < total && !out_.stopped; ++i) {
-    RETURN_IF_ERROR(Take(*order[i]));
-    out_.stopped = options_.progress && !options_.progress(i + 1, total);
+  total_ = static_cast<int64_t>(order.size());
+  for (size_t i = 0; i < order.size() && !out_.stopped;) {
+    std::vector<const Candidate*> batch;
+    for (; i < order.size() && batch.size() < kBatch; ++i) {
+      batch.push_back(order[i].candidate);
+    }
+    RETURN_IF_ERROR(TakeBatch(batch));
   }
   DropWhatLaterRulesGive();
   out_.file = File();

@@ -1,8 +1,8 @@
 // From candidates to a set of rules that people can read: candidates are taken
 // smallest first; what the rules kept so far give is dropped, what they do not
-// give is generalised and kept. In the end, what the later rules give is
-// dropped too. (The idea is Ruler's: rules found, not only candidates, do the
-// pruning.)
+// give is generalised, proved for all sizes, and kept. In the end, what the
+// later rules give is dropped too. (The idea is Ruler's: rules found, not only
+// candidates, do the pruning.)
 #ifndef ISOMER_XFER_GEN_MINIMISE_H_
 #define ISOMER_XFER_GEN_MINIMISE_H_
 
@@ -22,9 +22,9 @@ namespace isomer::gen {
 
 struct MinimiseOptions {
   GeneraliseOptions generalise;
-  DeriveLimits limits = {.steps = 6};
-  // Where the candidates come from; the comment of every rule.
-  std::string origin;
+  DeriveLimits limits = {.steps = 6, .graphs = 1500};
+  // Threads that look at candidates; the result is the same with any number.
+  int threads = 1;
   // Rules that may be used in derivations and are not written.
   std::vector<ir::RuleSyntax> known;
   // Called with how many candidates are done; false stops the work. What was
@@ -33,7 +33,8 @@ struct MinimiseOptions {
 };
 
 // A candidate that is not among the rules, and why: "same as NAME", "instance
-// of NAME", "derived by NAME, NAME'", "fails: COUNTEREXAMPLE".
+// of NAME", "derived by NAME, NAME'", "fails: COUNTEREXAMPLE", "unknown:
+// REASON" of one that could not be proved.
 struct Dropped {
   std::string rule;
   std::string why;
@@ -43,6 +44,7 @@ struct Minimised {
   ir::RuleFileSyntax file;  // rules by name, each fold after its rule
   std::vector<Dropped> dropped;
   int64_t generalised = 0;  // candidates that became rules
+  int64_t unproved = 0;     // candidates left out because they are not proved
   double generalise_s = 0, minimise_s = 0;
   bool stopped = false;
 };

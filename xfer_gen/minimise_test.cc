@@ -42,6 +42,7 @@ std::vector<Candidate> Read(const std::vector<std::string>& lines) {
     EXPECT_EQ(std::sscanf(parts[2].c_str(), "%d %d", &c.source_steps,
                           &c.target_steps),
               2);
+    c.origin = "test, depth 2";
     out.push_back(std::move(c));
   }
   return out;
@@ -49,7 +50,6 @@ std::vector<Candidate> Read(const std::vector<std::string>& lines) {
 
 Minimised Reduce(const std::vector<std::string>& lines) {
   MinimiseOptions options;
-  options.origin = "test, depth 2";
   auto result = Minimise(Read(lines), options);
   EXPECT_TRUE(result.ok()) << result.status();
   return result.ok() ? *std::move(result) : Minimised();

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "ops/status.h"
 
@@ -43,6 +44,52 @@ ValueSyntax Literal(const Attr& attr) {
     for (double x : *reals) list.args.push_back(Literal(Attr(x)));
   }
   return list;
+}
+
+// The attributes that the template gives. One axis is written `axis`, and
+// the other lists of the call then as numbers.
+void AddAttrs(const ir::RuleNode& n, const Attrs& typed, ExprSyntax& e) {
+  bool one_axis = false;
+  for (const ir::RuleAttr& a : n.attrs) {
+    const std::string& name = n.op->attrs[a.spec].name;
+    const auto* list = std::get_if<std::vector<int64_t>>(typed.Find(name));
+    one_axis = one_axis || (name == "axes" && list && list->size() == 1);
+  }
+  for (const ir::RuleAttr& a : n.attrs) {
+    const std::string& name = n.op->attrs[a.spec].name;
+    const Attr& value = *typed.Find(name);
+    const auto* list = std::get_if<std::vector<int64_t>>(&value);
+    if (one_axis && list != nullptr && list->size() == 1) {
+      e.attrs.push_back({name == "axes" ? "axis" : name, Number((*list)[0])});
+    } else {
+      e.attrs.push_back({name, Literal(value)});
+    }
+  }
+}
+
+// A node of a template's side; `operand(k)` gives what stands for operand k.
+ExprSyntax NodeOf(const Template& tmpl, const Instance& instance,
+                  ir::RuleOperand o,
+                  absl::FunctionRef<ExprSyntax(size_t)> operand) {
+  const ir::RuleNode& n = tmpl.side.nodes[o.node];
+  if (n.kind == ir::RuleNode::Kind::kVariable) {
+    return operand(std::find(tmpl.param_variables.begin(),
+                             tmpl.param_variables.end(), n.variable) -
+                   tmpl.param_variables.begin());
+  }
+  if (n.kind == ir::RuleNode::Kind::kLiteral) {
+    const double value = n.literal.kind == ValueSyntax::Kind::kFloat
+                             ? n.literal.real
+                             : static_cast<double>(n.literal.integer);
+    return {.kind = ExprSyntax::Kind::kNumber, .number = value};
+  }
+  ExprSyntax e{
+      .kind = ExprSyntax::Kind::kCall, .name = n.op->name, .output = o.output};
+  for (const ir::RuleOperand& in : n.inputs) {
+    e.args.push_back(NodeOf(tmpl, instance, in, operand));
+  }
+  AddAttrs(n, instance.typing[o.node].attrs, e);
+  return e;
 }
 
 class Writer {
@@ -90,6 +137,16 @@ class Writer {
     return count(count, t.side.outputs[output]);
   }
 
+  // What names of `let` begin with: not the name of a class, whose leaves are
+  // named that and a number too.
+  std::string LetPrefix() const {
+    std::string prefix = "t";
+    for (const LeafClass& c : values_.world().preset().leaves) {
+      if (c.name == prefix) prefix += "t";
+    }
+    return prefix;
+  }
+
   ExprSyntax Tensor(TensorId t, ir::SideSyntax& side) {
     if (auto it = names_.find(t); it != names_.end()) {
       return {.name = it->second};
@@ -100,62 +157,15 @@ class Writer {
     const Template& tmpl = TemplateOf(step);
     const Instance* instance = values_.InstanceOf(s);
     ExprSyntax e =
-        Node(tmpl, *instance, tmpl.side.outputs[t - step.first], step, side);
+        NodeOf(tmpl, *instance, tmpl.side.outputs[t - step.first],
+               [&](size_t k) { return Tensor(step.operands[k], side); });
     if (uses_[t] < 2) return e;
     ir::BinderSyntax let;
-    let.name = absl::StrCat("t", lets_.size() + 1);
+    let.name = absl::StrCat(LetPrefix(), lets_.size() + 1);
     let.value = std::move(e);
     lets_[t] = let.name;
     side.binders.push_back(std::move(let));
     return {.name = lets_[t]};
-  }
-
-  ExprSyntax Node(const Template& tmpl, const Instance& instance,
-                  ir::RuleOperand o, const DagStep& step,
-                  ir::SideSyntax& side) {
-    const ir::RuleNode& n = tmpl.side.nodes[o.node];
-    if (n.kind == ir::RuleNode::Kind::kVariable) {
-      const auto k = std::find(tmpl.param_variables.begin(),
-                               tmpl.param_variables.end(), n.variable) -
-                     tmpl.param_variables.begin();
-      return Tensor(step.operands[k], side);
-    }
-    if (n.kind == ir::RuleNode::Kind::kLiteral) {
-      const double value = n.literal.kind == ValueSyntax::Kind::kFloat
-                               ? n.literal.real
-                               : static_cast<double>(n.literal.integer);
-      return {.kind = ExprSyntax::Kind::kNumber, .number = value};
-    }
-    ExprSyntax e{.kind = ExprSyntax::Kind::kCall,
-                 .name = n.op->name,
-                 .output = o.output};
-    for (const ir::RuleOperand& in : n.inputs) {
-      e.args.push_back(Node(tmpl, instance, in, step, side));
-    }
-    AddAttrs(n, instance.typing[o.node].attrs, e);
-    return e;
-  }
-
-  // The attributes that the template gives. One axis is written `axis`, and
-  // the other lists of the call then as numbers.
-  static void AddAttrs(const ir::RuleNode& n, const Attrs& typed,
-                       ExprSyntax& e) {
-    bool one_axis = false;
-    for (const ir::RuleAttr& a : n.attrs) {
-      const std::string& name = n.op->attrs[a.spec].name;
-      const auto* list = std::get_if<std::vector<int64_t>>(typed.Find(name));
-      one_axis = one_axis || (name == "axes" && list && list->size() == 1);
-    }
-    for (const ir::RuleAttr& a : n.attrs) {
-      const std::string& name = n.op->attrs[a.spec].name;
-      const Attr& value = *typed.Find(name);
-      const auto* list = std::get_if<std::vector<int64_t>>(&value);
-      if (one_axis && list != nullptr && list->size() == 1) {
-        e.attrs.push_back({name == "axes" ? "axis" : name, Number((*list)[0])});
-      } else {
-        e.attrs.push_back({name, Literal(value)});
-      }
-    }
   }
 
   const Dag& dag_;
@@ -185,6 +195,16 @@ ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
   return Writer(dag, values, names).Run(outputs);
 }
 
+StepText TextOf(const Template& tmpl, const Instance& instance, int output) {
+  StepText out;
+  out.text = ir::PrintExpr(
+      NodeOf(tmpl, instance, tmpl.side.outputs[output], [&](size_t k) {
+        out.operands |= 1u << k;
+        return ExprSyntax{.name = absl::StrCat("#", k)};
+      }));
+  return out;
+}
+
 std::vector<std::string> VariablesOf(const ir::SideSyntax& side) {
   std::set<std::string> lets;
   for (const ir::BinderSyntax& b : side.binders) lets.insert(b.name);
@@ -199,15 +219,6 @@ std::vector<std::string> VariablesOf(const ir::SideSyntax& side) {
   return out;
 }
 
-std::vector<std::string> PlacesOf(const ir::RuleSyntax& rule) {
-  std::vector<std::string> out;
-  for (ir::SideSyntax side : {rule.source, rule.target}) {
-    ForEachVariable(side,
-                    [&](const std::string& name) { out.push_back(name); });
-  }
-  return out;
-}
-
 std::string SkeletonOf(const ir::SideSyntax& side) {
   ir::SideSyntax copy = side;
   ForEachVariable(copy, [](std::string& name) { name = "_"; });
@@ -219,10 +230,6 @@ std::string SkeletonOf(const ir::SideSyntax& side) {
     absl::StrAppend(&out, ir::PrintExpr(e), " ");
   }
   return out;
-}
-
-std::string SkeletonOf(const ir::RuleSyntax& rule) {
-  return absl::StrCat(SkeletonOf(rule.source), "=> ", SkeletonOf(rule.target));
 }
 
 void RenameVariables(ir::SideSyntax& side,

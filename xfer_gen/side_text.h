@@ -19,14 +19,19 @@ ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
                       absl::Span<const TensorId> outputs,
                       const std::map<TensorId, std::string>& names);
 
+// What output `output` of a step is, as text in which "#k" stands for its
+// operand k, and the operands that it names, as a mask.
+struct StepText {
+  std::string text;
+  uint32_t operands = 0;
+};
+StepText TextOf(const Template& tmpl, const Instance& instance, int output);
+
 // The variables of a side in the order in which its text names them.
 std::vector<std::string> VariablesOf(const ir::SideSyntax& side);
 
-// The names at all places where a variable or a `let` stands, in order, and the
-// text with the names left out.
-std::vector<std::string> PlacesOf(const ir::RuleSyntax& rule);
+// The text of a side with the names left out.
 std::string SkeletonOf(const ir::SideSyntax& side);
-std::string SkeletonOf(const ir::RuleSyntax& rule);
 
 // Gives every variable of a side another name.
 void RenameVariables(ir::SideSyntax& side,

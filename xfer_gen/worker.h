@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "xfer_gen/enumerate.h"
@@ -56,7 +57,8 @@ class Worker {
   // The names that give the fingerprint of one choice of outputs, applied to
   // the outputs; a new step stands as kNone and its renamed operands.
   struct Renamed {
-    std::vector<TensorId> outputs;  // kNone - k: output k of the new step
+    // kNone - k: output k of the new step.
+    absl::InlinedVector<TensorId, 2> outputs;
     NewStep fresh;
   };
   // `Prepare` must have been called for the extension.

@@ -14,6 +14,58 @@ namespace isomer::gen {
 
 namespace {
 
+// The dimensions of operands that dimension `dim` of a value is.
+std::vector<Carried> Carry(const ir::Graph& graph, Value v, int dim) {
+  const ir::Node& n = graph.node(v.node);
+  if (n.kind == ir::Node::Kind::kInput) {
+    for (size_t i = 0; i < graph.inputs().size(); ++i) {
+      if (graph.inputs()[i] == v.node) return {{static_cast<int>(i), dim}};
+    }
+  }
+  if (n.kind != ir::Node::Kind::kOp) return {};
+  std::vector<TensorType> types;
+  for (const Value& in : n.inputs) types.push_back(graph.type(in));
+  absl::StatusOr<std::vector<Sharding>> shardings =
+      LegalShardings(*n.op, types, *n.attrs);
+  if (!shardings.ok()) return {};
+  std::vector<Carried> out;
+  for (const Sharding& s : *shardings) {
+    if (s.output_dim != dim) continue;
+    for (size_t i = 0; i < s.input_dims.size(); ++i) {
+      if (s.input_dims[i] < 0) continue;
+      for (Carried c : Carry(graph, n.inputs[i], s.input_dims[i])) {
+        if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
+      }
+    }
+    break;
+  }
+  return out;
+}
+
+// What carried dimensions depend on: the template, the ranks, and the
+// attributes, where of a list, but for a shape, it matters what is 0 or 1.
+std::string CarriedKey(const Template& t,
+                       const ir::SideTyping<int64_t>& typing) {
+  std::string key = t.name;
+  for (const ir::TypedNode<int64_t>& n : typing.nodes) {
+    for (const TensorType& type : n.types) {
+      absl::StrAppend(&key, " ", type.rank());
+    }
+    for (const auto& [name, value] : n.attrs.entries()) {
+      const auto* list = std::get_if<std::vector<int64_t>>(&value);
+      if (list == nullptr || name == "shape") {
+        absl::StrAppend(&key, " ", name, "=", AttrText(value));
+        continue;
+      }
+      absl::StrAppend(&key, " ", name, "=");
+      for (int64_t x : *list) {
+        absl::StrAppend(&key, x == 0 ? "0" : x == 1 ? "1" : "+");
+      }
+    }
+  }
+  return key;
+}
+
 std::vector<Field> RandomValues(uint64_t seed, int64_t n) {
   std::vector<Field> out;
   for (int64_t i = 0; i < n; ++i) {
@@ -45,6 +97,25 @@ constexpr int kMoreElements = 8;
 
 }  // namespace
 
+const CarriedDims::Outputs& CarriedDims::Of(const std::string& key,
+                                            const ir::Graph& graph) {
+  std::lock_guard lock(mutex_);
+  auto [it, fresh] = known_.try_emplace(key);
+  if (!fresh) return it->second;
+  for (const ir::Output& o : graph.outputs()) {
+    auto& dims = it->second.emplace_back();
+    for (int d = 0; d < graph.type(o.value).rank(); ++d) {
+      dims.push_back(Carry(graph, o.value, d));
+    }
+  }
+  return it->second;
+}
+
+std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type) {
+  return RandomValues(ir::HashCombine(ir::HashMix(seed + 1), leaf),
+                      NumElements(type));
+}
+
 uint64_t TypeHash(const TensorType& type) {
   return ir::HashText(TypeText(type));
 }
@@ -63,11 +134,14 @@ std::string LeafName(const Preset& preset, const Leaf& leaf) {
   return absl::StrCat(preset.leaves[leaf.cls].name, leaf.index + 1);
 }
 
-World::World(const Preset& preset, int assignment, uint64_t seed)
+World::World(const Preset& preset, int assignment, uint64_t seed,
+             std::shared_ptr<CarriedDims> carried)
     : preset_(preset),
       sizes_(preset.sizes[assignment]),
       max_elements_(preset.max_elements *
-                    (assignment == 0 ? 1 : kMoreElements)) {
+                    (assignment == 0 ? 1 : kMoreElements)),
+      carried_(carried != nullptr ? std::move(carried)
+                                  : std::make_shared<CarriedDims>()) {
   for (const Template& t : preset.templates) {
     has_seams_ = has_seams_ || t.parts >= 0;
   }
@@ -77,9 +151,8 @@ World::World(const Preset& preset, int assignment, uint64_t seed)
         LeafType(preset.leaves[leaves[i].cls], leaves[i].index, sizes_);
     leaf_kinds_.push_back(
         Intern(type, std::vector<int>(type.shape.size(), -1)));
-    const uint64_t h = ir::HashCombine(ir::HashMix(seed + 1), i);
-    leaf_values_.push_back(RandomValues(h, NumElements(type)));
-    spare_values_.push_back(RandomValues(~h, NumElements(type)));
+    leaf_values_.push_back(LeafValues(seed, static_cast<int>(i), type));
+    spare_values_.push_back(LeafValues(~seed, static_cast<int>(i), type));
   }
 }
 
@@ -184,9 +257,9 @@ absl::StatusOr<std::unique_ptr<Instance>> World::Make(
     absl::StrAppend(&key, " ",
                     seams_[kinds_[kinds[0]].seams[tmpl.parts]].place);
   }
-  ASSIGN_OR_RETURN(Compiled * compiled, CompiledOf(key, graph));
-  auto instance = std::make_unique<Instance>(
-      Instance{{}, *compiled->program, {}, {}, std::move(typing.nodes)});
+  ASSIGN_OR_RETURN(const Program* program, ProgramOf(key, graph));
+  auto instance =
+      std::make_unique<Instance>(Instance{{}, *program, {}, {}, {}});
   for (size_t k = 0; k < built.outputs.size(); ++k) {
     const TensorType& type = graph.type(built.outputs[k]);
     instance->type_hashes.push_back(TypeHash(type));
@@ -194,42 +267,36 @@ absl::StatusOr<std::unique_ptr<Instance>> World::Make(
     for (uint32_t& place : instance->samples.back()) {
       place += static_cast<uint32_t>(instance->program.offset(k));
     }
-    instance->outputs.push_back(Intern(
-        type, SeamsOf(tmpl, *compiled, graph, static_cast<int>(k), kinds)));
+    instance->outputs.push_back(
+        Intern(type, SeamsOf(tmpl, typing, graph, static_cast<int>(k), kinds)));
   }
+  instance->typing = std::move(typing.nodes);
   return instance;
 }
 
-absl::StatusOr<World::Compiled*> World::CompiledOf(const std::string& key,
-                                                   const ir::Graph& graph) {
-  Compiled& compiled = compiled_[key];
-  if (compiled.program == nullptr) {
+absl::StatusOr<const Program*> World::ProgramOf(const std::string& key,
+                                                const ir::Graph& graph) {
+  std::unique_ptr<Program>& program = programs_[key];
+  if (program == nullptr) {
     absl::StatusOr<Program> made = Program::Compile(graph, expansions_);
     if (!made.ok()) return made.status();
-    compiled.program = std::make_unique<Program>(*std::move(made));
+    program = std::make_unique<Program>(*std::move(made));
   }
-  return &compiled;
+  return program.get();
 }
 
-std::vector<int> World::SeamsOf(const Template& t, Compiled& compiled,
+std::vector<int> World::SeamsOf(const Template& t,
+                                const ir::SideTyping<int64_t>& typing,
                                 const ir::Graph& graph, int number,
                                 absl::Span<const KindId> kinds) {
-  const Value output = graph.outputs()[number].value;
-  std::vector<int> seams(graph.type(output).rank(), -1);
-  if (!has_seams_) return seams;
+  std::vector<int> seams(graph.type(graph.outputs()[number].value).rank(), -1);
   bool any = false;
   for (KindId k : kinds) {
     for (int seam : kinds_[k].seams) any = any || seam >= 0;
   }
-  if (any && !compiled.carried) {
-    compiled.carried.emplace();
-    for (const ir::Output& o : graph.outputs()) {
-      auto& dims = compiled.carried->emplace_back();
-      for (int d = 0; d < graph.type(o.value).rank(); ++d) {
-        dims.push_back(Carry(graph, o.value, d));
-      }
-    }
-  }
+  if (!has_seams_ || (!any && t.joins < 0)) return seams;
+  const CarriedDims::Outputs* carried =
+      any ? &carried_->Of(CarriedKey(t, typing), graph) : nullptr;
   for (int d = 0; d < static_cast<int>(seams.size()); ++d) {
     if (d == t.joins) {
       const Kind &a = kinds_[kinds[0]], &b = kinds_[kinds[1]];
@@ -239,7 +306,7 @@ std::vector<int> World::SeamsOf(const Template& t, Compiled& compiled,
       seams[d] = number == 0 ? s.left : s.right;
     } else if (any) {
       // Operands that share a dimension must have been joined alike.
-      const std::vector<Carried>& from = (*compiled.carried)[number][d];
+      const std::vector<Carried>& from = (*carried)[number][d];
       for (size_t i = 0; i < from.size(); ++i) {
         const int seam = kinds_[kinds[from[i].operand]].seams[from[i].dim];
         if (i > 0 && seam != seams[d]) {
@@ -251,34 +318,6 @@ std::vector<int> World::SeamsOf(const Template& t, Compiled& compiled,
     }
   }
   return seams;
-}
-
-std::vector<World::Carried> World::Carry(const ir::Graph& graph, Value v,
-                                         int dim) {
-  const ir::Node& n = graph.node(v.node);
-  if (n.kind == ir::Node::Kind::kInput) {
-    for (size_t i = 0; i < graph.inputs().size(); ++i) {
-      if (graph.inputs()[i] == v.node) return {{static_cast<int>(i), dim}};
-    }
-  }
-  if (n.kind != ir::Node::Kind::kOp) return {};
-  std::vector<TensorType> types;
-  for (const Value& in : n.inputs) types.push_back(graph.type(in));
-  absl::StatusOr<std::vector<Sharding>> shardings =
-      LegalShardings(*n.op, types, *n.attrs);
-  if (!shardings.ok()) return {};
-  std::vector<Carried> out;
-  for (const Sharding& s : *shardings) {
-    if (s.output_dim != dim) continue;
-    for (size_t i = 0; i < s.input_dims.size(); ++i) {
-      if (s.input_dims[i] < 0) continue;
-      for (Carried c : Carry(graph, n.inputs[i], s.input_dims[i])) {
-        if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
-      }
-    }
-    break;
-  }
-  return out;
 }
 
 }  // namespace isomer::gen

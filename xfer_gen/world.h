@@ -59,10 +59,37 @@ struct Instance {
   std::vector<ir::TypedNode<int64_t>> typing;
 };
 
+// An operand's dimension that a dimension of an output is.
+struct Carried {
+  int operand, dim;
+  friend bool operator==(const Carried&, const Carried&) = default;
+};
+
+// Which dimensions templates carry along: per output and dimension the
+// operands' dimensions that it is. This depends on ranks and attributes, not
+// on sizes, so worlds of one preset share it.
+class CarriedDims {
+ public:
+  using Outputs = std::vector<std::vector<std::vector<Carried>>>;
+
+  // What is known under `key`, computed from the graph if nothing is.
+  const Outputs& Of(const std::string& key, const ir::Graph& graph);
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, Outputs> known_;
+};
+
+// Random values of a leaf; different seeds and leaves give different ones.
+std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type);
+
 class World {
  public:
   // `assignment` picks a line of sizes; `seed` the values of the leaves.
-  World(const Preset& preset, int assignment, uint64_t seed);
+  World(const Preset& preset, int assignment, uint64_t seed,
+        std::shared_ptr<CarriedDims> carried = nullptr);
+
+  const std::shared_ptr<CarriedDims>& carried() const { return carried_; }
 
   const Preset& preset() const { return preset_; }
   const TensorType& type(KindId kind) const;
@@ -94,31 +121,18 @@ class World {
     std::vector<int> seams;  // per dimension
   };
   using Key = std::array<int32_t, kMaxParams + 1>;  // template, kinds
-  // An operand's dimension that a dimension of an output is.
-  struct Carried {
-    int operand, dim;
-    friend bool operator==(const Carried&, const Carried&) = default;
-  };
-  // A program, and for each dimension of each output what it is; nothing where
-  // it is no operand's.
-  struct Compiled {
-    std::unique_ptr<Program> program;
-    std::optional<std::vector<std::vector<std::vector<Carried>>>> carried = {};
-  };
-
   absl::StatusOr<std::unique_ptr<Instance>> Make(
       int t, absl::Span<const KindId> kinds);
   // The program of a graph; templates on operands of equal types and seams at
   // equal places share one.
-  absl::StatusOr<Compiled*> CompiledOf(const std::string& key,
-                                       const ir::Graph& graph);
+  absl::StatusOr<const Program*> ProgramOf(const std::string& key,
+                                           const ir::Graph& graph);
   KindId Intern(const TensorType& type, std::vector<int> seams);
   int InternSeam(Seam seam);
-  std::vector<int> SeamsOf(const Template& t, Compiled& compiled,
+  std::vector<int> SeamsOf(const Template& t,
+                           const ir::SideTyping<int64_t>& typing,
                            const ir::Graph& graph, int number,
                            absl::Span<const KindId> kinds);
-  // The dimensions of operands that dimension `dim` of a value is.
-  static std::vector<Carried> Carry(const ir::Graph& graph, Value v, int dim);
 
   const Preset& preset_;
   const Sizes& sizes_;
@@ -131,7 +145,8 @@ class World {
   std::vector<KindId> leaf_kinds_;
   std::vector<std::vector<Field>> leaf_values_, spare_values_;
   absl::flat_hash_map<Key, std::unique_ptr<Instance>> instances_;
-  std::map<std::string, Compiled> compiled_;
+  std::map<std::string, std::unique_ptr<Program>> programs_;
+  std::shared_ptr<CarriedDims> carried_;
   ir::Expansions expansions_;
   mutable std::shared_mutex mutex_;
 };

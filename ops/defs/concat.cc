@@ -35,8 +35,10 @@ constexpr auto ConcatElement = [](const auto& c) {
           return c.If(
               c.Lt(at[axis], c.dim(k, axis)), [&] { return c.At(k, at); },
               [&] {
-                at[axis] = at[axis] - c.dim(k, axis);
-                return self(self, k + 1, at);
+                // Symbols ask for both branches, in no particular order.
+                typename C::Indices rest = at;
+                rest[axis] = at[axis] - c.dim(k, axis);
+                return self(self, k + 1, rest);
               });
         };
     return in_part(in_part, 0, i);

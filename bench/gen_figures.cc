@@ -1,0 +1,76 @@
+// One row of the generator's table: enumerates a preset, confirms what met,
+// and prints counts, times and memory.
+//
+//   gen_figures PRESET DEPTH [connected] [THREADS]
+#include <sys/resource.h>
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_format.h"
+#include "xfer_gen/generate.h"
+#include "xfer_gen/presets.h"
+
+namespace isomer {
+
+namespace {
+
+double CpuSeconds(const rusage& u) {
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  return seconds(u.ru_utime) + seconds(u.ru_stime);
+}
+
+int Fail(const std::string& message) {
+  absl::FPrintF(stderr, "gen_figures: %s\n", message);
+  return 1;
+}
+
+int Row(const std::string& name, const gen::GenerateOptions& options) {
+  const gen::PresetText* found = nullptr;
+  for (const gen::PresetText& p : gen::AllPresets()) {
+    if (p.name == name) found = &p;
+  }
+  if (found == nullptr) return Fail("there is no preset '" + name + "'");
+  auto preset = gen::ParsePreset(found->name, found->text);
+  if (!preset.ok()) return Fail(std::string(preset.status().message()));
+  auto generated = gen::Generate(*preset, options);
+  if (!generated.ok()) return Fail(std::string(generated.status().message()));
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  const gen::GenerateStats& s = generated->stats;
+  absl::PrintF(
+      "| %-13s | %d | %-9s | %d | %10d | %11d | %10d | %9d | %7d | %7.2f | "
+      "%7.2f | %6.0f |\n",
+      name, options.enumerate.depth,
+      options.enumerate.connected ? "connected" : "any set",
+      options.enumerate.threads, s.enumerated.graphs, s.enumerated.fingerprints,
+      s.classes, s.found.confirmed, generated->candidates.size(), s.enumerate_s,
+      CpuSeconds(usage), static_cast<double>(usage.ru_maxrss) / 1024);
+  return 0;
+}
+
+}  // namespace
+
+int Main(int argc, char** argv) {
+  gen::GenerateOptions options;
+  if (argc < 3 || !absl::SimpleAtoi(argv[2], &options.enumerate.depth)) {
+    return Fail("expected PRESET DEPTH [connected] [THREADS]");
+  }
+  for (int i = 3; i < argc; ++i) {
+    const absl::string_view word = argv[i];
+    if (word == "connected") {
+      options.enumerate.connected = true;
+    } else if (!absl::SimpleAtoi(word, &options.enumerate.threads)) {
+      return Fail("what is '" + std::string(word) + "'?");
+    }
+  }
+  return Row(argv[1], options);
+}
+
+}  // namespace isomer
+
+int main(int argc, char** argv) { return isomer::Main(argc, argv); }

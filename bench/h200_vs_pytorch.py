@@ -1,0 +1,312 @@
+#!/usr/bin/env python3
+"""Isomer against PyTorch on one GPU: the same networks, weights and batches.
+
+  bench/h200_vs_pytorch.py --isomer build/isomer [--batch 1 16] [--models ...]
+
+Builds each network in torch (fp16, random weights), exports it with its
+weights, and measures
+  eager    PyTorch eager, captured in a CUDA graph
+  compile  torch.compile with freezing, its kernels captured in a CUDA graph
+  isomer   `isomer bench`: planner only, and with the search
+Medians of replays, in milliseconds. Results of Isomer are compared with eager
+PyTorch through `isomer bench --check` (against the CPU) where --check is given.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class NasRnn(nn.Module):
+    """5 steps of an 8-gate cell; all steps share the weights."""
+
+    def __init__(self, hidden=512, steps=5):
+        super().__init__()
+        self.steps = steps
+        self.x = nn.ModuleList(nn.Linear(hidden, hidden, bias=False) for _ in range(8))
+        self.h = nn.ModuleList(nn.Linear(hidden, hidden, bias=False) for _ in range(8))
+
+    def forward(self, xs, h):
+        for t in range(self.steps):
+            x = xs[t]
+            g = [a(x) + b(h) for a, b in zip(self.x, self.h)]
+            left = torch.tanh(torch.sigmoid(g[0]) * F.relu(g[1]) + torch.sigmoid(g[2]) * torch.tanh(g[3]))
+            right = torch.sigmoid(torch.tanh(g[4]) * torch.sigmoid(g[5]) + F.relu(g[6]) * torch.tanh(g[7]))
+            h = torch.tanh(left * right)
+        return h
+
+
+class LoraMlp(nn.Module):
+    """4 linears with unmerged rank-16 adapters."""
+
+    def __init__(self, width=2048, rank=16, layers=4):
+        super().__init__()
+        self.w = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
+        self.a = nn.ModuleList(nn.Linear(width, rank, bias=False) for _ in range(layers))
+        self.b = nn.ModuleList(nn.Linear(rank, width, bias=False) for _ in range(layers))
+
+    def forward(self, x):
+        for w, a, b in zip(self.w, self.a, self.b):
+            x = F.gelu(w(x) + 2.0 * b(a(x)))
+        return x
+
+
+class RepVggBlock(nn.Module):
+    def __init__(self, inside, outside, stride):
+        super().__init__()
+        self.c3 = nn.Conv2d(inside, outside, 3, stride, 1, bias=False)
+        self.n3 = nn.BatchNorm2d(outside)
+        self.c1 = nn.Conv2d(inside, outside, 1, stride, bias=False)
+        self.n1 = nn.BatchNorm2d(outside)
+        same = inside == outside and stride == 1
+        self.n0 = nn.BatchNorm2d(inside) if same else None
+
+    def forward(self, x):
+        y = self.n3(self.c3(x)) + self.n1(self.c1(x))
+        return F.relu(y + self.n0(x) if self.n0 is not None else y)
+
+
+class RepVgg(nn.Module):
+    """RepVGG-A0 in its training form."""
+
+    def __init__(self):
+        super().__init__()
+        blocks, inside = [], 3
+        for outside, count in ((48, 1), (48, 2), (96, 4), (192, 14), (1280, 1)):
+            for i in range(count):
+                blocks.append(RepVggBlock(inside, outside, 2 if i == 0 else 1))
+                inside = outside
+        self.blocks = nn.Sequential(*blocks)
+        self.head = nn.Linear(inside, 1000)
+
+    def forward(self, x):
+        return self.head(self.blocks(x).mean((2, 3)))
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.scale = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        y = x.float()
+        return (y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + 1e-5)).to(x.dtype) * self.scale
+
+
+class LlamaBlock(nn.Module):
+    """One block of Llama-3-8B: grouped-query attention and SwiGLU."""
+
+    def __init__(self, width=4096, heads=32, kv=8, inner=14336):
+        super().__init__()
+        self.heads, self.kv, self.size = heads, kv, width // heads
+        self.n1, self.n2 = RmsNorm(width), RmsNorm(width)
+        self.q = nn.Linear(width, width, bias=False)
+        self.k = nn.Linear(width, kv * self.size, bias=False)
+        self.v = nn.Linear(width, kv * self.size, bias=False)
+        self.o = nn.Linear(width, width, bias=False)
+        self.gate = nn.Linear(width, inner, bias=False)
+        self.up = nn.Linear(width, inner, bias=False)
+        self.down = nn.Linear(inner, width, bias=False)
+
+    def split(self, x, heads):
+        return x.view(x.shape[0], x.shape[1], heads, self.size).transpose(1, 2)
+
+    def forward(self, x, past_k=None, past_v=None):
+        y = self.n1(x)
+        q = self.split(self.q(y), self.heads)
+        k, v = self.split(self.k(y), self.kv), self.split(self.v(y), self.kv)
+        if past_k is not None:
+            k, v = torch.cat([past_k, k], 2), torch.cat([past_v, v], 2)
+        more = self.heads // self.kv
+        k, v = k.repeat_interleave(more, 1), v.repeat_interleave(more, 1)
+        a = F.scaled_dot_product_attention(q, k, v)
+        x = x + self.o(a.transpose(1, 2).reshape(x.shape))
+        y = self.n2(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Bert(nn.Module):
+    """The encoder of BERT-base over embedded tokens."""
+
+    def __init__(self, width=768, heads=12, layers=12):
+        super().__init__()
+        self.heads = heads
+        self.layers = nn.ModuleList()
+        for _ in range(layers):
+            self.layers.append(nn.ModuleDict({
+                "q": nn.Linear(width, width), "k": nn.Linear(width, width),
+                "v": nn.Linear(width, width), "o": nn.Linear(width, width),
+                "n1": nn.LayerNorm(width), "up": nn.Linear(width, 4 * width),
+                "down": nn.Linear(4 * width, width), "n2": nn.LayerNorm(width)}))
+
+    def forward(self, x):
+        b, s, w = x.shape
+        for p in self.layers:
+            q, k, v = (p[n](x).view(b, s, self.heads, w // self.heads).transpose(1, 2) for n in "qkv")
+            a = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(b, s, w)
+            x = p["n1"](x + p["o"](a))
+            x = p["n2"](x + p["down"](F.gelu(p["up"](x))))
+        return x
+
+
+def vision(name):
+    import torchvision
+    more = {"aux_logits": False, "init_weights": False} if name == "inception_v3" else {}
+    return getattr(torchvision.models, name)(weights=None, **more)
+
+
+def half(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.float16)
+
+
+def networks():
+    """name -> (network, inputs for a batch, channels last)."""
+    def image(size):
+        return lambda b: (half(b, 3, size, size),)
+    table = {
+        "nasrnn": (NasRnn, lambda b: (half(5, b, 512), half(b, 512)), False),
+        "lora_mlp": (LoraMlp, lambda b: (half(b, 2048),), False),
+        "repvgg_a0": (RepVgg, image(224), True),
+        "bert_base": (Bert, lambda b: (half(b, 128, 768),), False),
+        "llama_decode": (LlamaBlock, lambda b: (half(b, 1, 4096), half(b, 8, 511, 128), half(b, 8, 511, 128)), False),
+        "llama_prefill": (LlamaBlock, lambda b: (half(b, 512, 4096),), False),
+    }
+    for name in ("squeezenet1_1", "inception_v3", "resnext50_32x4d", "resnet50", "densenet121", "mobilenet_v2", "vgg19"):
+        table[name] = (lambda n=name: vision(n), image(299 if name == "inception_v3" else 224), True)
+    table["vit_b_16"] = (lambda: vision("vit_b_16"), image(224), False)
+    return table
+
+
+def randomise(net):
+    """Weights as a trained network has them: each layer keeps the scale."""
+    generator = torch.Generator().manual_seed(1)
+    with torch.no_grad():
+        for module in net.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.running_mean.normal_(0, 0.1, generator=generator)
+                module.running_var.uniform_(0.5, 1.5, generator=generator)
+                module.weight.uniform_(0.5, 1.5, generator=generator)
+                module.bias.normal_(0, 0.1, generator=generator)
+
+
+def replay_ms(run, times=60):
+    """The median time of a graph of `run`."""
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream), torch.no_grad():
+        for _ in range(3):
+            run()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.no_grad(), torch.cuda.graph(graph):
+        run()
+    for _ in range(5):
+        graph.replay()
+    all_ms = []
+    for _ in range(times):
+        a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        a.record()
+        graph.replay()
+        b.record()
+        b.synchronize()
+        all_ms.append(a.elapsed_time(b))
+    return statistics.median(all_ms)
+
+
+def measure_torch(net, inputs, compiled):
+    """(eager ms, compiled ms, compile seconds); None where it fails."""
+    eager = replay_ms(lambda: net(*inputs))
+    if not compiled:
+        return eager, None, None
+    try:
+        import torch._inductor.config as config
+        config.freezing = True
+        torch._dynamo.reset()
+        start = time.time()
+        fast = torch.compile(net)
+        with torch.no_grad():
+            fast(*inputs)
+        seconds = time.time() - start
+        return eager, replay_ms(lambda: fast(*inputs)), seconds
+    except Exception as e:  # what the compiler cannot do is no result
+        print(f"torch.compile: {e}"[:300], file=sys.stderr)
+        return eager, None, None
+
+
+def measure_isomer(program, net, inputs, folder, name, budget, check):
+    path = folder / f"{name}.onnx"
+    try:
+        with torch.no_grad():
+            torch.onnx.export(net, inputs, path, dynamo=True, external_data=True, verbose=False)
+    except Exception as e:  # what cannot be exported is no result
+        print(f"{name}: export: {e}"[:300], file=sys.stderr)
+        return None
+    command = [program, "bench", str(path), "--json", "--kernels", "--budget", budget] + (["--check"] if check else [])
+    run = subprocess.run(command, capture_output=True, text=True)
+    for file in folder.iterdir():
+        file.unlink()
+    if run.returncode != 0:
+        print(f"{name}: {run.stderr.strip()[:400]}", file=sys.stderr)
+        return None
+    return json.loads(run.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--isomer", required=True, help="the isomer program")
+    parser.add_argument("--batch", type=int, nargs="+", default=[1])
+    parser.add_argument("--models", nargs="+", default=None)
+    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
+    parser.add_argument("--budget", default="10s", help="for the search of each network")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="start no network after this time")
+    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
+    args = parser.parse_args()
+    table = networks()
+    rows, start = [], time.time()
+    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
+    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
+    for batch in args.batch:
+        for name in args.models or table:
+            if time.time() - start > args.seconds:
+                print(f"{name:<18}{batch:>6}  not measured: out of time")
+                continue
+            build, inputs_of, last = table[name]
+            torch.manual_seed(0)
+            net = build().eval()
+            randomise(net)
+            net = net.half().cuda()
+            inputs = inputs_of(batch)
+            with tempfile.TemporaryDirectory() as folder:
+                ours = measure_isomer(args.isomer, net, inputs, pathlib.Path(folder), name, args.budget, args.check)
+            if last:
+                net = net.to(memory_format=torch.channels_last)
+                inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
+            eager, compiled, seconds = measure_torch(net, inputs, not args.no_compile)
+            row = {"network": name, "batch": batch, "eager": eager, "compile": compiled, "compile_seconds": seconds, "isomer": ours}
+            rows.append(row)
+            best = min(x for x in (eager, compiled) if x is not None)
+            plain = ours["original"]["us"] / 1e3 if ours else math.nan
+            fast = ours["optimised"]["us"] / 1e3 if ours else math.nan
+            print(f"{name:<18}{batch:>6}{eager:>9.4f}{compiled or math.nan:>9.4f}{plain:>9.4f}{fast:>9.4f}"
+                  f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{seconds or math.nan:>8.1f}", flush=True)
+            if args.json:
+                args.json.write_text(json.dumps(rows, indent=1))
+    for batch in args.batch:
+        speed = [min(x for x in (r["eager"], r["compile"]) if x) / (r["isomer"]["optimised"]["us"] / 1e3)
+                 for r in rows if r["batch"] == batch and r["isomer"]]
+        if speed:
+            print(f"geometric mean at batch {batch}: {math.exp(sum(map(math.log, speed)) / len(speed)):.2f}x over {len(speed)} networks")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,191 @@
+// The functions of cuBLASLt that are used, declared here. Its matrices lie
+// column by column: it is asked for the transposed product.
+#include "cuda/blas.h"
+
+#include <functional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cuda/library.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+// Of cublasLt.h, cublas_api.h and library_types.h.
+constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kRealBf16 = 14;
+constexpr int kDescTransA = 3, kDescTransB = 4;
+constexpr int kLayoutBatch = 5, kLayoutStride = 6;
+constexpr int kPrefWorkspace = 1, kPrefAlignA = 5;
+constexpr int32_t kPlain = 0, kTransposed = 1;
+
+struct Algorithm {
+  uint64_t data[8];
+};
+struct Heuristic {
+  Algorithm algorithm;
+  size_t workspace_bytes;
+  int state;
+  float waves;
+  int reserved[4];
+};
+
+int TypeOf(DType dtype) {
+  return dtype == DType::kF16    ? kReal16F
+         : dtype == DType::kBF16 ? kRealBf16
+                                 : kReal32F;
+}
+
+absl::Status Check(int result, const char* what) {
+  if (result == 0) return absl::OkStatus();
+  return absl::InternalError(
+      absl::StrCat("cuBLASLt: ", what, ": error ", result));
+}
+
+}  // namespace
+
+struct Blas::Api {
+  int (*create)(void**);
+  int (*destroy)(void*);
+  int (*new_desc)(void**, int compute, int scale);
+  int (*free_desc)(void*);
+  int (*set_desc)(void*, int attribute, const void*, size_t);
+  int (*new_layout)(void**, int type, uint64_t rows, uint64_t columns,
+                    int64_t step);
+  int (*free_layout)(void*);
+  int (*set_layout)(void*, int attribute, const void*, size_t);
+  int (*new_preference)(void**);
+  int (*free_preference)(void*);
+  int (*set_preference)(void*, int attribute, const void*, size_t);
+  int (*heuristic)(void*, void* desc, void* a, void* b, void* c, void* d,
+                   void* preference, int wanted, Heuristic*, int* found);
+  int (*run)(void*, void* desc, const void* alpha, const void* a,
+             void* a_layout, const void* b, void* b_layout, const void* beta,
+             const void* c, void* c_layout, void* d, void* d_layout,
+             const Algorithm*, void* workspace, size_t bytes, void* stream);
+};
+
+class BlasProduct {
+ public:
+  // What all ways to compute one product share.
+  struct Shared {
+    LibraryProduct product;
+    void *desc = nullptr, *a = nullptr, *b = nullptr, *out = nullptr;
+    std::function<void(Shared&)> release;
+    ~Shared() { release(*this); }
+  };
+  std::shared_ptr<const Shared> shared;
+  Algorithm algorithm;
+};
+
+absl::StatusOr<std::shared_ptr<const Blas>> Blas::Open() {
+  ASSIGN_OR_RETURN(const Library library,
+                   Library::Open({"libcublasLt.so.13", "libcublasLt.so.12"}));
+  auto api = std::make_shared<Api>();
+  absl::Status status;
+  auto find = [&](const char* name, auto** function) {
+    if (status.ok()) status = library.Find(name, function);
+  };
+  find("cublasLtCreate", &api->create);
+  find("cublasLtDestroy", &api->destroy);
+  find("cublasLtMatmulDescCreate", &api->new_desc);
+  find("cublasLtMatmulDescDestroy", &api->free_desc);
+  find("cublasLtMatmulDescSetAttribute", &api->set_desc);
+  find("cublasLtMatrixLayoutCreate", &api->new_layout);
+  find("cublasLtMatrixLayoutDestroy", &api->free_layout);
+  find("cublasLtMatrixLayoutSetAttribute", &api->set_layout);
+  find("cublasLtMatmulPreferenceCreate", &api->new_preference);
+  find("cublasLtMatmulPreferenceDestroy", &api->free_preference);
+  find("cublasLtMatmulPreferenceSetAttribute", &api->set_preference);
+  find("cublasLtMatmulAlgoGetHeuristic", &api->heuristic);
+  find("cublasLtMatmul", &api->run);
+  if (!status.ok()) return status;
+  auto blas = std::make_shared<Blas>();
+  blas->api_ = std::move(api);
+  RETURN_IF_ERROR(Check(blas->api_->create(&blas->handle_), "cannot start"));
+  return blas;
+}
+
+Blas::~Blas() {
+  if (handle_ != nullptr) api_->destroy(handle_);
+}
+
+absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
+    const LibraryProduct& p, int most) const {
+  auto shared = std::make_shared<BlasProduct::Shared>();
+  shared->product = p;
+  shared->release = [api = api_](BlasProduct::Shared& s) {
+    if (s.desc != nullptr) api->free_desc(s.desc);
+    for (void* layout : {s.a, s.b, s.out}) {
+      if (layout != nullptr) api->free_layout(layout);
+    }
+  };
+  RETURN_IF_ERROR(
+      Check(api_->new_desc(&shared->desc, kCompute32F, kReal32F), "a product"));
+  // The library's first factor is b, its second a; both as if transposed.
+  const int32_t first = p.b_inner ? kTransposed : kPlain;
+  const int32_t second = p.a_inner ? kPlain : kTransposed;
+  api_->set_desc(shared->desc, kDescTransA, &first, sizeof(first));
+  api_->set_desc(shared->desc, kDescTransB, &second, sizeof(second));
+  const int type = TypeOf(p.dtype);
+  auto layout = [&](void** made, int64_t rows, int64_t columns, int64_t step,
+                    int64_t batch_step) -> absl::Status {
+    RETURN_IF_ERROR(
+        Check(api_->new_layout(made, type, rows, columns, step), "a matrix"));
+    const int32_t batch = static_cast<int32_t>(p.batch);
+    if (batch > 1) {
+      api_->set_layout(*made, kLayoutBatch, &batch, sizeof(batch));
+      api_->set_layout(*made, kLayoutStride, &batch_step, sizeof(batch_step));
+    }
+    return absl::OkStatus();
+  };
+  RETURN_IF_ERROR(layout(&shared->a, p.b_inner ? p.k : p.n,
+                         p.b_inner ? p.n : p.k, p.b_step, p.b_batch));
+  RETURN_IF_ERROR(layout(&shared->b, p.a_inner ? p.k : p.m,
+                         p.a_inner ? p.m : p.k, p.a_step, p.a_batch));
+  RETURN_IF_ERROR(layout(&shared->out, p.n, p.m, p.n, p.m * p.n));
+  void* preference = nullptr;
+  RETURN_IF_ERROR(Check(api_->new_preference(&preference), "a preference"));
+  const uint64_t bytes = kWorkspaceBytes;
+  api_->set_preference(preference, kPrefWorkspace, &bytes, sizeof(bytes));
+  const uint32_t alignment = 16;
+  for (int i = 0; i < 4; ++i) {
+    api_->set_preference(preference, kPrefAlignA + i, &alignment,
+                         sizeof(alignment));
+  }
+  std::vector<Heuristic> found(most);
+  int count = 0;
+  const int result =
+      api_->heuristic(handle_, shared->desc, shared->a, shared->b, shared->out,
+                      shared->out, preference, most, found.data(), &count);
+  api_->free_preference(preference);
+  RETURN_IF_ERROR(Check(result, "no way to compute a product"));
+  std::vector<std::shared_ptr<const BlasProduct>> out;
+  for (int i = 0; i < count; ++i) {
+    if (found[i].state != 0) continue;
+    auto way = std::make_shared<BlasProduct>();
+    way->shared = shared;
+    way->algorithm = found[i].algorithm;
+    out.push_back(std::move(way));
+  }
+  return out;
+}
+
+absl::Status Blas::Run(const BlasProduct& product, DevicePointer a,
+                       DevicePointer b, DevicePointer out,
+                       DevicePointer workspace, Stream stream) const {
+  const BlasProduct::Shared& s = *product.shared;
+  const int size = ByteSize(s.product.dtype);
+  const float one = 1, zero = 0;
+  auto at = [size](DevicePointer p, int64_t offset) {
+    return reinterpret_cast<void*>(p + offset * size);
+  };
+  return Check(api_->run(handle_, s.desc, &one, at(b, s.product.b_offset), s.a,
+                         at(a, s.product.a_offset), s.b, &zero, at(out, 0),
+                         s.out, at(out, 0), s.out, &product.algorithm,
+                         at(workspace, 0), kWorkspaceBytes, stream),
+               "running a product");
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,343 @@
+// The functions of the CUDA driver that are used, declared here: their names
+// and arguments never change, and so no toolkit is needed to build.
+#include "cuda/device.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "cuda/library.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+// Of cuda.h.
+constexpr int kOutOfMemory = 2, kNoDevice = 100, kEccError = 214;
+constexpr int kIllegalAddress = 700, kLaunchFailure = 719;
+constexpr int kUnits = 16, kMajor = 75, kMinor = 76;
+constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;
+constexpr unsigned kNonBlocking = 1;
+constexpr int kThreadLocalCapture = 1;
+
+struct LaunchAttribute {
+  int id;
+  char pad[4];
+  union {
+    char bytes[64];
+    unsigned cluster[3];
+    int flag;
+  } value;
+};
+constexpr int kClusterDimension = 4, kEarlyStart = 6;
+
+struct LaunchConfig {
+  unsigned grid[3], block[3], shared_bytes;
+  void* stream;
+  LaunchAttribute* attributes;
+  unsigned num_attributes;
+};
+
+}  // namespace
+
+struct Device::Api {
+  int (*init)(unsigned);
+  int (*driver_version)(int*);
+  int (*error_name)(int, const char**);
+  int (*device_count)(int*);
+  int (*device_name)(char*, int, int);
+  int (*device_attribute)(int*, int attribute, int device);
+  int (*retain_context)(void**, int device);
+  int (*release_context)(int device);
+  int (*set_context)(void*);
+  int (*allocate)(DevicePointer*, size_t);
+  int (*free)(DevicePointer);
+  int (*write_async)(DevicePointer, const void*, size_t, void*);
+  int (*read_async)(void*, DevicePointer, size_t, void*);
+  int (*fill_async)(DevicePointer, unsigned char, size_t, void*);
+  int (*load_module)(void**, const void*);
+  int (*get_function)(void**, void* module, const char*);
+  int (*set_function_attribute)(void*, int, int);
+  int (*launch)(const LaunchConfig*, void*, void** parameters, void** extra);
+  int (*new_stream)(void**, unsigned);
+  int (*free_stream)(void*);
+  int (*wait_stream)(void*);
+  int (*begin_capture)(void*, int);
+  int (*end_capture)(void*, void** graph);
+  int (*instantiate)(void** exec, void* graph, unsigned long long);
+  int (*launch_graph)(void* exec, void* stream);
+  int (*free_graph)(void*);
+  int (*free_exec)(void*);
+  int (*new_event)(void**, unsigned);
+  int (*free_event)(void*);
+  int (*record)(void*, void* stream);
+  int (*wait_event)(void*);
+  int (*elapsed)(float*, void*, void*);
+
+  static absl::StatusOr<std::shared_ptr<const Api>> Open();
+};
+
+absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
+  ASSIGN_OR_RETURN(const Library library, Library::Open({"libcuda.so.1"}));
+  auto api = std::make_shared<Api>();
+  absl::Status status;
+  auto find = [&](const char* name, auto** function) {
+    if (status.ok()) status = library.Find(name, function);
+  };
+  find("cuInit", &api->init);
+  find("cuDriverGetVersion", &api->driver_version);
+  find("cuGetErrorName", &api->error_name);
+  find("cuDeviceGetCount", &api->device_count);
+  find("cuDeviceGetName", &api->device_name);
+  find("cuDeviceGetAttribute", &api->device_attribute);
+  find("cuDevicePrimaryCtxRetain", &api->retain_context);
+  find("cuDevicePrimaryCtxRelease_v2", &api->release_context);
+  find("cuCtxSetCurrent", &api->set_context);
+  find("cuMemAlloc_v2", &api->allocate);
+  find("cuMemFree_v2", &api->free);
+  find("cuMemcpyHtoDAsync_v2", &api->write_async);
+  find("cuMemcpyDtoHAsync_v2", &api->read_async);
+  find("cuMemsetD8Async", &api->fill_async);
+  find("cuModuleLoadData", &api->load_module);
+  find("cuModuleGetFunction", &api->get_function);
+  find("cuFuncSetAttribute", &api->set_function_attribute);
+  find("cuLaunchKernelEx", &api->launch);
+  find("cuStreamCreate", &api->new_stream);
+  find("cuStreamDestroy_v2", &api->free_stream);
+  find("cuStreamSynchronize", &api->wait_stream);
+  find("cuStreamBeginCapture_v2", &api->begin_capture);
+  find("cuStreamEndCapture", &api->end_capture);
+  find("cuGraphInstantiateWithFlags", &api->instantiate);
+  find("cuGraphLaunch", &api->launch_graph);
+  find("cuGraphDestroy", &api->free_graph);
+  find("cuGraphExecDestroy", &api->free_exec);
+  find("cuEventCreate", &api->new_event);
+  find("cuEventDestroy_v2", &api->free_event);
+  find("cuEventRecord", &api->record);
+  find("cuEventSynchronize", &api->wait_event);
+  find("cuEventElapsedTime", &api->elapsed);
+  if (!status.ok()) return status;
+  return api;
+}
+
+absl::Status Device::Check(int result, const std::string& what) const {
+  if (result == 0) return absl::OkStatus();
+  const char* name = nullptr;
+  api_->error_name(result, &name);
+  const std::string text =
+      absl::StrCat("CUDA: ", what, ": ", name == nullptr ? "error" : name, " (",
+                   result, ")");
+  switch (result) {
+    case kOutOfMemory:
+      return absl::ResourceExhaustedError(text);
+    case kNoDevice:
+      return absl::NotFoundError(text);
+    case kEccError:
+    case kIllegalAddress:
+    case kLaunchFailure:
+      return absl::DataLossError(text);
+    default:
+      return absl::InternalError(text);
+  }
+}
+
+absl::StatusOr<std::shared_ptr<Device>> Device::Open(absl::string_view name) {
+  int ordinal = 0;
+  const absl::string_view text =
+      name.size() > 5 ? name.substr(5) : absl::string_view("0");
+  if (name.substr(0, 4) != "cuda" || (name.size() > 4 && name[4] != ':') ||
+      name.size() == 5 || !absl::SimpleAtoi(text, &ordinal) || ordinal < 0) {
+    return Invalid("device '", name, "' is not one; expected cuda or cuda:N");
+  }
+  std::shared_ptr<Device> device(new Device);
+  ASSIGN_OR_RETURN(device->api_, Api::Open());
+  const Api& api = *device->api_;
+  device->ordinal_ = ordinal;
+  RETURN_IF_ERROR(device->Check(api.init(0), "cannot start the driver"));
+  int count = 0;
+  RETURN_IF_ERROR(device->Check(api.device_count(&count), "counting devices"));
+  if (ordinal >= count) {
+    return absl::NotFoundError(absl::StrCat("CUDA: there is no device ",
+                                            ordinal, "; there are ", count));
+  }
+  int major = 0, minor = 0;
+  api.device_attribute(&major, kMajor, ordinal);
+  api.device_attribute(&minor, kMinor, ordinal);
+  api.device_attribute(&device->units_, kUnits, ordinal);
+  if (major < 9) {
+    return Unsupported("CUDA: device ", ordinal, " has compute capability ",
+                       major, ".", minor, "; kernels need 9.0 or later");
+  }
+  char text_name[256] = "";
+  api.device_name(text_name, sizeof(text_name) - 1, ordinal);
+  device->name_ = text_name;
+  device->architecture_ = absl::StrCat("sm_", major, minor, "a");
+  RETURN_IF_ERROR(device->Check(api.retain_context(&device->context_, ordinal),
+                                "making a context"));
+  RETURN_IF_ERROR(device->MakeCurrent());
+  return device;
+}
+
+Device::~Device() {
+  if (context_ != nullptr) api_->release_context(ordinal_);
+}
+
+absl::Status Device::MakeCurrent() const {
+  return Check(api_->set_context(context_), "choosing the context");
+}
+
+absl::StatusOr<DevicePointer> Device::Allocate(int64_t bytes) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  DevicePointer p = 0;
+  RETURN_IF_ERROR(Check(
+      api_->allocate(&p, static_cast<size_t>(std::max<int64_t>(bytes, 256))),
+      absl::StrCat("allocating ", bytes, " bytes")));
+  return p;
+}
+
+void Device::Free(DevicePointer p) const {
+  if (MakeCurrent().ok() && p != 0) api_->free(p);
+}
+
+absl::Status Device::FillAsync(DevicePointer to, int value, int64_t bytes,
+                               Stream stream) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  return Check(
+      api_->fill_async(to, static_cast<unsigned char>(value), bytes, stream),
+      absl::StrCat("filling ", bytes, " bytes"));
+}
+
+absl::Status Device::WriteAsync(DevicePointer to, const void* from,
+                                int64_t bytes, Stream stream) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  return Check(api_->write_async(to, from, bytes, stream),
+               absl::StrCat("writing ", bytes, " bytes"));
+}
+
+absl::Status Device::ReadAsync(void* to, DevicePointer from, int64_t bytes,
+                               Stream stream) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  return Check(api_->read_async(to, from, bytes, stream),
+               absl::StrCat("reading ", bytes, " bytes"));
+}
+
+absl::StatusOr<Device::Function> Device::Load(const std::string& code,
+                                              int shared_bytes) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  void *module = nullptr, *function = nullptr;
+  RETURN_IF_ERROR(
+      Check(api_->load_module(&module, code.data()), "loading a kernel"));
+  RETURN_IF_ERROR(
+      Check(api_->get_function(&function, module, kEntry), "finding a kernel"));
+  if (shared_bytes > 48 * 1024) {
+    RETURN_IF_ERROR(Check(
+        api_->set_function_attribute(function, kMaxDynamicShared, shared_bytes),
+        absl::StrCat("allowing ", shared_bytes, " bytes of shared memory")));
+  }
+  api_->set_function_attribute(function, kNonPortableCluster, 1);
+  return function;
+}
+
+absl::Status Device::Launch(Function f, const KernelSource& shape,
+                            const std::vector<DevicePointer>& arguments,
+                            bool early, Stream stream) const {
+  LaunchAttribute attributes[2] = {};
+  LaunchConfig config = {};
+  for (int d = 0; d < 3; ++d) {
+    config.grid[d] = static_cast<unsigned>(shape.grid[d]);
+    config.block[d] = 1;
+  }
+  config.block[0] = static_cast<unsigned>(shape.block);
+  config.shared_bytes = static_cast<unsigned>(shape.shared_bytes);
+  config.stream = stream;
+  config.attributes = attributes;
+  if (shape.cluster > 1) {
+    LaunchAttribute& a = attributes[config.num_attributes++];
+    a.id = kClusterDimension;
+    a.value.cluster[0] = a.value.cluster[1] = 1;
+    a.value.cluster[2] = static_cast<unsigned>(shape.cluster);
+  }
+  if (early) {
+    LaunchAttribute& a = attributes[config.num_attributes++];
+    a.id = kEarlyStart;
+    a.value.flag = 1;
+  }
+  std::vector<DevicePointer> values = arguments;
+  std::vector<void*> parameters;
+  for (DevicePointer& v : values) parameters.push_back(&v);
+  return Check(api_->launch(&config, f, parameters.data(), nullptr),
+               absl::StrCat("launching ", shape.grid[0], "x", shape.grid[1],
+                            "x", shape.grid[2], " blocks of ", shape.block));
+}
+
+absl::StatusOr<Stream> Device::NewStream() const {
+  RETURN_IF_ERROR(MakeCurrent());
+  void* stream = nullptr;
+  RETURN_IF_ERROR(
+      Check(api_->new_stream(&stream, kNonBlocking), "making a stream"));
+  return stream;
+}
+
+void Device::FreeStream(Stream stream) const {
+  if (MakeCurrent().ok() && stream != nullptr) api_->free_stream(stream);
+}
+
+absl::Status Device::Wait(Stream stream) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  return Check(api_->wait_stream(stream), "waiting for a stream");
+}
+
+absl::StatusOr<Device::Graph> Device::Capture(
+    Stream stream, const std::function<absl::Status(Stream)>& launches) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  RETURN_IF_ERROR(Check(api_->begin_capture(stream, kThreadLocalCapture),
+                        "starting to record a graph"));
+  const absl::Status launched = launches(stream);
+  void *graph = nullptr, *exec = nullptr;
+  const absl::Status ended =
+      Check(api_->end_capture(stream, &graph), "recording a graph");
+  if (!launched.ok()) return launched;
+  RETURN_IF_ERROR(ended);
+  const absl::Status made =
+      Check(api_->instantiate(&exec, graph, 0), "making a graph");
+  api_->free_graph(graph);
+  if (!made.ok()) return made;
+  return exec;
+}
+
+absl::Status Device::LaunchGraph(Graph graph, Stream stream) const {
+  return Check(api_->launch_graph(graph, stream), "launching a graph");
+}
+
+void Device::FreeGraph(Graph graph) const {
+  if (MakeCurrent().ok() && graph != nullptr) api_->free_exec(graph);
+}
+
+absl::StatusOr<double> Device::Time(
+    Stream stream, const std::function<absl::Status()>& work) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  void* events[2] = {nullptr, nullptr};
+  for (void*& e : events) {
+    RETURN_IF_ERROR(Check(api_->new_event(&e, 0), "making an event"));
+  }
+  float ms = 0;
+  absl::Status status =
+      Check(api_->record(events[0], stream), "recording an event");
+  if (status.ok()) status = work();
+  if (status.ok()) {
+    status = Check(api_->record(events[1], stream), "recording an event");
+  }
+  if (status.ok()) {
+    status = Check(api_->wait_event(events[1]), "waiting for an event");
+  }
+  if (status.ok()) {
+    status = Check(api_->elapsed(&ms, events[0], events[1]), "reading a time");
+  }
+  for (void* e : events) api_->free_event(e);
+  if (!status.ok()) return status;
+  return double{ms} * 1e3;
+}
+
+}  // namespace isomer::cuda

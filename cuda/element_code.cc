@@ -1,0 +1,668 @@
+// Elements are followed from the results to memory, depth first; what was
+// computed is remembered by value and index in the scope where it stands.
+#include "cuda/element_code.h"
+
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "ops/op_def.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+std::string Key(Value v, const std::vector<DimExpr>& index) {
+  std::string key = absl::StrCat(v.node.value, ".", v.output);
+  for (const DimExpr& e : index) absl::StrAppend(&key, "|", e.ToString());
+  return key;
+}
+
+const char* CarefulFunction(absl::string_view op) {
+  if (op == "tanh") return "iso_tanh";
+  if (op == "softplus") return "iso_softplus";
+  if (op == "gelu") return "iso_gelu";
+  if (op == "gelu_tanh") return "iso_gelu_tanh";
+  if (op == "silu") return "iso_silu";
+  if (op == "sigmoid") return "iso_sigmoid";
+  if (op == "rsqrt") return "iso_rsqrt";
+  return nullptr;
+}
+
+std::string ConstantText(double v, bool is_int, bool is_double) {
+  if (std::isnan(v)) return "ISO_NAN";
+  if (std::isinf(v)) return v > 0 ? "ISO_INF" : "(-ISO_INF)";
+  if (is_int && v == std::trunc(v) && std::fabs(v) < 9e18) {
+    return absl::StrCat("(", static_cast<int64_t>(v), "LL)");
+  }
+  std::string text = DoubleText(v);
+  if (!absl::StrContains(text, ".") && !absl::StrContains(text, "e")) {
+    text += ".0";
+  }
+  return absl::StrCat("(", text, is_double ? ")" : "f)");
+}
+
+}  // namespace
+
+bool HasCarefulFunction(absl::string_view op) {
+  return CarefulFunction(op) != nullptr;
+}
+
+absl::string_view ComputeType(DType dtype) {
+  if (dtype == DType::kF64) return "double";
+  return IsFloat(dtype) ? "float" : "long long";
+}
+
+absl::string_view StorageType(DType dtype) {
+  switch (dtype) {
+    case DType::kF32:
+      return "float";
+    case DType::kF64:
+      return "double";
+    case DType::kF16:
+      return "iso_half";
+    case DType::kBF16:
+      return "iso_bf16";
+    case DType::kI8:
+      return "signed char";
+    case DType::kI16:
+      return "short";
+    case DType::kI32:
+      return "int";
+    case DType::kI64:
+      return "long long";
+    case DType::kU8:
+    case DType::kBool:
+      return "unsigned char";
+    case DType::kU16:
+      return "unsigned short";
+    case DType::kU32:
+      return "unsigned";
+    case DType::kU64:
+      return "unsigned long long";
+  }
+  return "";
+}
+
+ElementCode::ElementCode(const ir::Graph& graph) : graph_(graph) { Open(); }
+
+// ---- Scopes
+
+void ElementCode::Open() {
+  auto scope = std::make_unique<Scope>();
+  scope->parent = scope_;
+  scope->depth = scope_ == nullptr ? 0 : scope_->depth + 1;
+  scope_ = scope.get();
+  scopes_.push_back(std::move(scope));
+}
+
+std::string ElementCode::Close() {
+  std::string text = std::move(scope_->text);
+  scope_ = scope_->parent;
+  return text;
+}
+
+void ElementCode::Write(absl::string_view line) {
+  absl::StrAppend(&scope_->text, line, "\n");
+}
+
+std::string ElementCode::Fresh(absl::string_view prefix) {
+  return absl::StrCat(prefix, fresh_++);
+}
+
+DimExpr ElementCode::NewIndex(absl::string_view name, int64_t extent) {
+  symbols_[std::string(name)] = scope_;
+  intervals_[std::string(name)] = {0, extent - 1};
+  return DimExpr::Symbol(name);
+}
+
+void ElementCode::BindElement(Value v, const std::vector<DimExpr>& index,
+                              const std::string& name) {
+  std::vector<DimExpr> tidy;
+  for (const DimExpr& e : index) tidy.push_back(Tidy(e, intervals_));
+  scope_->known[Key(v, tidy)] = name;
+}
+
+// The outermost scope in which all symbols are known, no further out than the
+// innermost branch.
+ElementCode::Scope* ElementCode::HomeOf(
+    const std::vector<DimExpr>& index) const {
+  int depth = 0;
+  for (const Scope* s = scope_; s != nullptr; s = s->parent) {
+    if (!s->branch) continue;
+    depth = s->depth;
+    break;
+  }
+  for (const DimExpr& e : index) {
+    for (const std::string& symbol : e.Symbols()) {
+      const auto it = symbols_.find(symbol);
+      if (it != symbols_.end()) depth = std::max(depth, it->second->depth);
+    }
+  }
+  Scope* home = scope_;
+  while (home->depth > depth) home = home->parent;
+  return home;
+}
+
+const std::string* ElementCode::Known(const std::string& key) const {
+  for (const Scope* s = scope_; s != nullptr; s = s->parent) {
+    const auto it = s->known.find(key);
+    if (it != s->known.end()) return &it->second;
+  }
+  return nullptr;
+}
+
+// ---- Elements
+
+absl::StatusOr<std::string> ElementCode::At(Value v,
+                                            std::vector<DimExpr> index) {
+  for (DimExpr& e : index) e = Tidy(e, intervals_);
+  const std::string key = Key(v, index);
+  if (const std::string* known = Known(key)) return *known;
+  Scope* const outer = scope_;
+  scope_ = HomeOf(index);
+  Scope* const home = scope_;
+  std::set<std::string> symbols;
+  for (const DimExpr& e : index) symbols.merge(e.Symbols());
+  std::swap(symbols, element_symbols_);
+  absl::StatusOr<std::string> text = Compute(v, index);
+  element_symbols_ = std::move(symbols);
+  scope_ = outer;
+  if (text.ok()) home->known[key] = *text;
+  return text;
+}
+
+DimExpr ElementCode::Offset(const Place& place,
+                            const std::vector<DimExpr>& index) const {
+  DimExpr offset = place.offset;
+  for (size_t d = 0; d < index.size(); ++d) {
+    offset += index[d] * DimExpr(place.stride[d]);
+  }
+  return Tidy(offset, intervals_);
+}
+
+std::optional<int64_t> ElementCode::InPiece(const DimExpr& offset) const {
+  const Polynomial& p = offset.polynomial();
+  if (vector_ == 1 || p.monomials().empty()) return std::nullopt;
+  for (const Monomial& m : p.monomials()) {
+    if (!m.coefficient.IsInteger() || m.coefficient.num() % vector_ != 0) {
+      return std::nullopt;
+    }
+  }
+  return Mod(p.constant_term().num(), vector_);
+}
+
+std::string ElementCode::Piece(DType dtype, const std::string& from,
+                               int64_t at) {
+  const std::string key = absl::StrCat("piece|", from);
+  const std::string* known = Known(key);
+  std::string name = known == nullptr ? Fresh("w") : *known;
+  if (known == nullptr) {
+    const std::string type =
+        absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
+    Write(absl::StrCat("const iso_pack", type, " ", name, " = iso_load_pack",
+                       type, "(", from, ");"));
+    scope_->known[key] = name;
+  }
+  return absl::StrCat("iso_value(", name, ".at[", at, "])");
+}
+
+absl::StatusOr<std::optional<std::string>> ElementCode::LoadFromParts(
+    const ir::Node& concat, const std::vector<DimExpr>& index) {
+  const int64_t axis = concat.attrs->Int("axis");
+  std::string text;
+  std::optional<int64_t> piece;
+  int64_t start = 0;
+  DType dtype = DType::kF32;
+  for (size_t k = 0; k < concat.inputs.size(); ++k) {
+    std::vector<DimExpr> inside = index;
+    inside[axis] -= DimExpr(start);
+    ASSIGN_OR_RETURN(const auto source, SourceOf(concat.inputs[k], inside));
+    if (!source) return std::nullopt;
+    const Place& place = places_.at(source->value);
+    dtype = place.dtype;
+    const DimExpr offset = Offset(place, source->index);
+    const auto at = InPiece(offset);
+    if (k == 0) piece = at;
+    if (at != piece || !IsFloat(dtype)) return std::nullopt;
+    const std::string from = absl::StrCat(
+        place.pointer, " + ", Text(offset - DimExpr(piece.value_or(0))));
+    if (k == 0) {
+      text = from;
+    } else {
+      // Whole pieces lie in one part, so that neighbours ask the same.
+      const DimExpr past = Tidy(index[axis] - DimExpr(start), intervals_);
+      const int64_t width = piece ? vector_ : 1;
+      text = absl::StrCat(
+          "(", Text(Tidy(FloorDiv(past, DimExpr(width)), intervals_)),
+          " >= 0 ? ", from, " : ", text, ")");
+    }
+    start += graph_.type(concat.inputs[k]).shape[axis];
+  }
+  const std::string key = absl::StrCat("parts|", text);
+  const std::string* known = Known(key);
+  const std::string name = known == nullptr ? Fresh("p") : *known;
+  if (known == nullptr) {
+    Write(absl::StrCat("const ", StorageType(dtype), "* const ", name, " = ",
+                       text, ";"));
+    scope_->known[key] = name;
+  }
+  if (piece) return Piece(dtype, name, *piece);
+  return absl::StrCat("iso_value(*", name, ")");
+}
+
+absl::StatusOr<std::string> ElementCode::Load(
+    const Place& place, const std::vector<DimExpr>& index) {
+  const DimExpr offset = Offset(place, index);
+  if (!offset.ok()) return Invalid("an offset leaves 64 bits");
+  if (const auto at = InPiece(offset); at && IsFloat(place.dtype)) {
+    const DimExpr first = offset - DimExpr(*at);
+    return Piece(place.dtype, absl::StrCat(place.pointer, " + ", Text(first)),
+                 *at);
+  }
+  const std::string name = Fresh("v");
+  Write(absl::StrCat("const ", ComputeType(place.dtype), " ", name,
+                     " = iso_value(", place.pointer, "[", Text(offset), "]);"));
+  return name;
+}
+
+absl::StatusOr<Elem> ElementCode::ElementOf(const ir::Node& node, int output,
+                                            const std::vector<DimExpr>& index) {
+  std::vector<SymType> types;
+  for (Value in : node.inputs) types.push_back(ToSymbolic(graph_.type(in)));
+  ASSIGN_OR_RETURN(Inferred<DimExpr> inferred,
+                   InferOp(*node.op, types, ToSymbolic(*node.attrs)));
+  if (output != 0) {
+    return Unsupported("output ", output, " of ", node.op->name,
+                       " has no CUDA kernel");
+  }
+  return IndexOp(*node.op, types, inferred, index);
+}
+
+absl::StatusOr<std::string> ElementCode::Compute(
+    Value v, const std::vector<DimExpr>& index) {
+  if (const auto it = places_.find(v); it != places_.end()) {
+    return Load(it->second, index);
+  }
+  const ir::Node& node = graph_.node(v.node);
+  if (node.kind == ir::Node::Kind::kConstant) {
+    const std::optional<double> splat = node.constant->Splat();
+    if (splat) {
+      const Kind kind = KindOf(graph_.type(v).dtype);
+      return ConstantText(*splat, kind == Kind::kInt, kind == Kind::kDouble);
+    }
+  }
+  if (node.kind != ir::Node::Kind::kOp) {
+    return Invalid("a value of the kernel lies nowhere");
+  }
+  const std::string type(ComputeType(graph_.type(v).dtype));
+  std::string text;
+  if (const char* function = CarefulFunction(node.op->name)) {
+    ASSIGN_OR_RETURN(const std::string x, At(node.inputs[0], index));
+    text = absl::StrCat(function, "(", x, ")");
+  } else {
+    if (node.Is("concat")) {
+      ASSIGN_OR_RETURN(const auto part, LoadFromParts(node, index));
+      if (part) return *part;
+    }
+    ASSIGN_OR_RETURN(const Elem e, ElementOf(node, v.output, index));
+    if (e.kind() == Elem::Kind::kInput) {  // a view
+      Walk walk{&node, {}};
+      ASSIGN_OR_RETURN(std::vector<DimExpr> at, Indices(e.indices(), walk));
+      return At(node.inputs[e.input()], std::move(at));
+    }
+    Walk walk{&node, {}};
+    const Kind kind = KindOf(graph_.type(v).dtype);
+    ASSIGN_OR_RETURN(text, ValueOf(e, KindOf(e, walk, kind), walk));
+  }
+  const std::string name = Fresh("v");
+  if (graph_.type(v).dtype == DType::kBool) {
+    Write(absl::StrCat("const long long ", name, " = (", text, ") != 0;"));
+  } else {
+    Write(absl::StrCat("const ", type, " ", name, " = ", text, ";"));
+  }
+  return name;
+}
+
+absl::StatusOr<std::optional<ElementCode::Source>> ElementCode::SourceOf(
+    Value v, std::vector<DimExpr> index) {
+  while (places_.count(v) == 0) {
+    const ir::Node& node = graph_.node(v.node);
+    if (node.kind != ir::Node::Kind::kOp || node.op->element.index == nullptr) {
+      return std::nullopt;
+    }
+    ASSIGN_OR_RETURN(const Elem e, ElementOf(node, v.output, index));
+    if (e.kind() != Elem::Kind::kInput) return std::nullopt;
+    index.clear();
+    for (const DimExpr& i : e.indices()) {
+      for (const Monomial& m : i.polynomial().monomials()) {
+        for (const Factor& f : m.factors) {
+          if (DimExpr::AsElement(f.atom)) return std::nullopt;
+        }
+      }
+      index.push_back(Tidy(i, intervals_));
+    }
+    v = node.inputs[e.input()];
+  }
+  return Source{v, std::move(index)};
+}
+
+// ---- Elements of one operator
+
+absl::string_view ElementCode::TypeOf(Kind kind) {
+  return kind == Kind::kInt     ? "long long"
+         : kind == Kind::kFloat ? "float"
+                                : "double";
+}
+
+ElementCode::Kind ElementCode::KindOf(DType dtype) {
+  if (dtype == DType::kF64) return Kind::kDouble;
+  return IsFloat(dtype) ? Kind::kFloat : Kind::kInt;
+}
+
+ElementCode::Kind ElementCode::KindOf(const Elem& e, const Walk& walk,
+                                      Kind otherwise) const {
+  switch (e.kind()) {
+    case Elem::Kind::kConst:
+      return e.value() == std::trunc(e.value())
+                 ? otherwise
+                 : std::max(otherwise, Kind::kFloat);
+    case Elem::Kind::kIndex:
+      return otherwise;
+    case Elem::Kind::kInput:
+      return KindOf(graph_.type(walk.node->inputs[e.input()]).dtype);
+    case Elem::Kind::kFn:
+      if (absl::StartsWith(e.name(), "narrow_")) {
+        const absl::StatusOr<DType> type = ParseDType(e.name().substr(7));
+        return type.ok() ? KindOf(*type) : otherwise;
+      }
+      if (e.name() == "is_nan") return otherwise;
+      break;
+    default:
+      break;
+  }
+  Kind kind = Kind::kInt;
+  bool any = false;
+  for (const Elem& arg : e.args()) {
+    if (arg.kind() == Elem::Kind::kConst || arg.kind() == Elem::Kind::kIndex) {
+      continue;
+    }
+    kind = std::max(kind, KindOf(arg, walk, otherwise));
+    any = true;
+  }
+  return any ? kind : otherwise;
+}
+
+absl::StatusOr<Polynomial> ElementCode::IndexPoly(const Polynomial& p,
+                                                  Walk& walk) {
+  absl::Status status;
+  Polynomial out = p.Transform([&](const Atom& atom) -> Polynomial {
+    if (atom.is_symbol()) {
+      const auto it = walk.names.find(atom.name());
+      return it == walk.names.end() ? Polynomial(atom)
+                                    : it->second.polynomial();
+    }
+    if (const auto ref = DimExpr::AsElement(atom)) {
+      auto at = Indices(ref->indices, walk);
+      auto text = at.ok() ? At(walk.node->inputs[ref->input], *at)
+                          : absl::StatusOr<std::string>(at.status());
+      if (!text.ok()) {
+        if (status.ok()) status = text.status();
+        return atom;
+      }
+      // Named in the scope where the element stands.
+      const std::string key = absl::StrCat("index|", *text);
+      if (const std::string* known = Known(key))
+        return Polynomial::Symbol(*known);
+      const std::string name = Fresh("g");
+      Scope* const outer = scope_;
+      scope_ = HomeOf(*at);
+      Write(absl::StrCat("const int ", name, " = (int)", *text, ";"));
+      scope_->known[key] = name;
+      symbols_[name] = scope_;
+      scope_ = outer;
+      return Polynomial::Symbol(name);
+    }
+    std::vector<Polynomial> args;
+    for (const Polynomial& arg : atom.args()) {
+      absl::StatusOr<Polynomial> a = IndexPoly(arg, walk);
+      if (!a.ok()) {
+        if (status.ok()) status = a.status();
+        return atom;
+      }
+      args.push_back(*std::move(a));
+    }
+    if (atom.Is("floordiv")) {
+      return FloorDiv(DimExpr(args[0]), DimExpr(args[1])).polynomial();
+    }
+    return Polynomial::Apply(atom.name(), std::move(args));
+  });
+  if (!status.ok()) return status;
+  return out;
+}
+
+absl::StatusOr<DimExpr> ElementCode::Index(const DimExpr& e, Walk& walk) {
+  ASSIGN_OR_RETURN(Polynomial p, IndexPoly(e.polynomial(), walk));
+  return Tidy(DimExpr(std::move(p)), intervals_);
+}
+
+absl::StatusOr<std::vector<DimExpr>> ElementCode::Indices(
+    const std::vector<DimExpr>& e, Walk& walk) {
+  std::vector<DimExpr> out;
+  for (const DimExpr& i : e) {
+    ASSIGN_OR_RETURN(DimExpr index, Index(i, walk));
+    out.push_back(std::move(index));
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> ElementCode::ValueOf(const Elem& e, Kind kind,
+                                                 Walk& walk) {
+  switch (e.kind()) {
+    case Elem::Kind::kConst:
+      return ConstantText(e.value(), kind == Kind::kInt, kind == Kind::kDouble);
+    case Elem::Kind::kIndex: {
+      ASSIGN_OR_RETURN(const DimExpr index, Index(e.expr(), walk));
+      return absl::StrCat("((", TypeOf(kind), ")", Text(index), ")");
+    }
+    case Elem::Kind::kInput: {
+      ASSIGN_OR_RETURN(std::vector<DimExpr> at, Indices(e.indices(), walk));
+      return At(walk.node->inputs[e.input()], std::move(at));
+    }
+    case Elem::Kind::kAdd:
+    case Elem::Kind::kMul:
+    case Elem::Kind::kDiv: {
+      ASSIGN_OR_RETURN(const std::string a, ValueOf(e.args()[0], kind, walk));
+      ASSIGN_OR_RETURN(const std::string b, ValueOf(e.args()[1], kind, walk));
+      const char* op = e.kind() == Elem::Kind::kAdd   ? " + "
+                       : e.kind() == Elem::Kind::kMul ? " * "
+                                                      : " / ";
+      return absl::StrCat("(", a, op, b, ")");
+    }
+    case Elem::Kind::kFn:
+      return Function(e, kind, walk);
+    case Elem::Kind::kReduce:
+      return Fold(e, walk);
+    case Elem::Kind::kIf:
+      return Choice(e, kind, walk);
+  }
+  return Invalid("an element of no kind");
+}
+
+absl::StatusOr<std::string> ElementCode::Function(const Elem& e, Kind kind,
+                                                  Walk& walk) {
+  // What is converted or looked at keeps its own kind.
+  const bool converts =
+      absl::StartsWith(e.name(), "narrow_") || e.name() == "is_nan";
+  std::vector<std::string> args;
+  for (const Elem& arg : e.args()) {
+    const Kind own = converts ? KindOf(arg, walk, kind) : kind;
+    ASSIGN_OR_RETURN(std::string text, ValueOf(arg, own, walk));
+    args.push_back(absl::StrCat("(", TypeOf(own), ")", text));
+  }
+  return absl::StrCat("iso_", e.name(), "(", absl::StrJoin(args, ", "), ")");
+}
+
+absl::StatusOr<std::string> ElementCode::Condition(const ElemCond& c,
+                                                   Walk& walk) {
+  switch (c.kind()) {
+    case ElemCond::Kind::kGe0:
+    case ElemCond::Kind::kEq0: {
+      ASSIGN_OR_RETURN(const DimExpr index, Index(c.expr(), walk));
+      const bool ge = c.kind() == ElemCond::Kind::kGe0;
+      if (const auto range = IntervalOf(index, intervals_)) {
+        if (range->high < 0 || (!ge && range->low > 0)) return "false";
+        if (ge ? range->low >= 0 : range->low == 0 && range->high == 0) {
+          return "true";
+        }
+      }
+      return absl::StrCat("(", Text(index), ge ? " >= 0)" : " == 0)");
+    }
+    case ElemCond::Kind::kNot: {
+      ASSIGN_OR_RETURN(const std::string a, Condition(c.parts()[0], walk));
+      if (a == "true") return "false";
+      if (a == "false") return "true";
+      return absl::StrCat("!", a);
+    }
+    case ElemCond::Kind::kAnd:
+    case ElemCond::Kind::kOr: {
+      const bool both = c.kind() == ElemCond::Kind::kAnd;
+      ASSIGN_OR_RETURN(const std::string a, Condition(c.parts()[0], walk));
+      ASSIGN_OR_RETURN(const std::string b, Condition(c.parts()[1], walk));
+      const std::string neutral = both ? "true" : "false";
+      const std::string decides = both ? "false" : "true";
+      if (a == decides || b == decides) return decides;
+      if (a == neutral) return b;
+      if (b == neutral) return a;
+      return absl::StrCat("(", a, both ? " && " : " || ", b, ")");
+    }
+    case ElemCond::Kind::kTruth: {
+      ASSIGN_OR_RETURN(std::vector<DimExpr> at, Indices(c.indices(), walk));
+      ASSIGN_OR_RETURN(const std::string x,
+                       At(walk.node->inputs[c.input()], std::move(at)));
+      return absl::StrCat("(", x, " != 0)");
+    }
+    case ElemCond::Kind::kLess:
+    case ElemCond::Kind::kEqual: {
+      const Elem &a = c.operands()[0], &b = c.operands()[1];
+      const Kind kind =
+          std::max(KindOf(a, walk, Kind::kInt), KindOf(b, walk, Kind::kInt));
+      ASSIGN_OR_RETURN(const std::string x, ValueOf(a, kind, walk));
+      ASSIGN_OR_RETURN(const std::string y, ValueOf(b, kind, walk));
+      const char* op = c.kind() == ElemCond::Kind::kLess ? " < " : " == ";
+      return absl::StrCat("(", x, op, y, ")");
+    }
+  }
+  return Invalid("a condition of no kind");
+}
+
+absl::StatusOr<std::string> ElementCode::Choice(const Elem& e, Kind kind,
+                                                Walk& walk) {
+  ASSIGN_OR_RETURN(const std::string condition, Condition(e.cond(), walk));
+  if (condition == "true") return ValueOf(e.args()[0], kind, walk);
+  if (condition == "false") return ValueOf(e.args()[1], kind, walk);
+  const std::string name = Fresh("v");
+  std::string branches[2];
+  for (int i = 0; i < 2; ++i) {
+    Open();
+    scope_->branch = true;
+    absl::StatusOr<std::string> text = ValueOf(e.args()[i], kind, walk);
+    if (text.ok()) Write(absl::StrCat(name, " = ", *text, ";"));
+    branches[i] = Close();
+    if (!text.ok()) return text.status();
+  }
+  Write(absl::StrCat(TypeOf(kind), " ", name, ";\nif (", condition, ") {\n",
+                     branches[0], "} else {\n", branches[1], "}"));
+  return name;
+}
+
+absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
+  const Elem::Fold fold = e.fold();
+  Elem body = e;
+  std::vector<std::string> names;
+  std::vector<DimExpr> extents;
+  int64_t total = 1;     // at most
+  bool constant = true;  // the extents are numbers
+  Open();
+  absl::Status status;
+  const std::map<std::string, DimExpr> outer_names = walk.names;
+  while (body.kind() == Elem::Kind::kReduce && body.fold() == fold) {
+    const auto extent = Index(body.expr(), walk);
+    const auto range = extent.ok() ? IntervalOf(*extent, intervals_)
+                                   : std::optional<Interval>();
+    if (!range) {
+      status = Unsupported("a sum whose length is not known");
+      break;
+    }
+    names.push_back(Fresh("r"));
+    extents.push_back(*extent);
+    constant = constant && extent->constant().has_value();
+    total *= std::max<int64_t>(range->high, 0);
+    walk.names[body.name()] =
+        NewIndex(names.back(), std::max<int64_t>(range->high, 1));
+    const Elem inner = body.args()[0];
+    body = inner;
+  }
+  const Kind kind = KindOf(body, walk, Kind::kInt);
+  const std::string acc = Fresh("s");
+  if (status.ok()) {
+    absl::StatusOr<std::string> text = ValueOf(body, kind, walk);
+    status = text.status();
+    if (text.ok()) {
+      const std::string x = *text;
+      switch (fold) {
+        case Elem::Fold::kSum:
+          Write(absl::StrCat(acc, " += ", x, ";"));
+          break;
+        case Elem::Fold::kProd:
+          Write(absl::StrCat(acc, " *= ", x, ";"));
+          break;
+        case Elem::Fold::kMax:
+          Write(absl::StrCat(acc, " = iso_max(", acc, ", (", TypeOf(kind), ")",
+                             x, ");"));
+          break;
+        case Elem::Fold::kMin:
+          Write(absl::StrCat(acc, " = iso_min(", acc, ", (", TypeOf(kind), ")",
+                             x, ");"));
+          break;
+      }
+    }
+  }
+  std::string loop = Close();
+  walk.names = outer_names;
+  RETURN_IF_ERROR(status);
+  sums_.push_back({total, element_symbols_});
+  static constexpr const char* kFolds[] = {"sum", "prod", "max", "min"};
+  const std::string which = kFolds[static_cast<int>(fold)];
+  Write(absl::StrCat(TypeOf(kind), " ", acc, " = iso_start_", which, "<",
+                     TypeOf(kind), ">();"));
+  if (lanes_ > 1 && scope_->depth == 0 && constant) {
+    const std::string t = Fresh("t");
+    std::string header =
+        absl::StrCat("for (int ", t, " = ", lane_, "; ", t, " < ", total, "; ",
+                     t, " += ", lanes_, ") {\n");
+    int64_t below = total;
+    for (size_t i = 0; i < names.size(); ++i) {
+      const int64_t extent = std::max<int64_t>(*extents[i].constant(), 1);
+      below /= extent;
+      absl::StrAppend(&header, "const int ", names[i], " = ", t, " / ",
+                      std::max<int64_t>(below, 1), " % ", extent, ";\n");
+    }
+    Write(absl::StrCat("#pragma unroll 4\n", header, loop, "}"));
+    Write(absl::StrCat(acc, " = iso_share_", which, "<ISO_LANES>(", acc, ");"));
+  } else {
+    std::string header, end;
+    for (size_t i = 0; i < names.size(); ++i) {
+      absl::StrAppend(&header, "for (int ", names[i], " = 0; ", names[i], " < ",
+                      Text(extents[i]), "; ++", names[i], ") {\n");
+      end += "}";
+    }
+    Write(absl::StrCat(header, loop, end));
+  }
+  return acc;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,28 @@
+// Kernels that compute every output element from an expression: fused
+// pointwise chains, views that have to be copied, reductions, norms, softmax,
+// pooling, gathers.
+//
+// Where the expression has no long sums, a thread computes one or several
+// neighbouring elements. Where it has, the dimensions that the sums depend on
+// are rows: the threads of a row compute each sum together, once, and then the
+// elements of the row.
+#ifndef ISOMER_CUDA_ELEMENT_KERNEL_H_
+#define ISOMER_CUDA_ELEMENT_KERNEL_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/kernel.h"
+#include "graph/graph.h"
+
+namespace isomer::cuda {
+
+// The kernel that computes `outputs`, which have one shape, from `inputs`. All
+// operators in between must have element functions.
+absl::StatusOr<KernelSource> ElementKernel(const ir::Graph& graph,
+                                           const std::vector<Operand>& inputs,
+                                           const std::vector<Operand>& outputs);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_ELEMENT_KERNEL_H_

@@ -1,0 +1,375 @@
+// Kernels of equal source are compiled and timed once. Compiling takes longest,
+// so all sources that may be needed are compiled together, on all cores.
+#include "cuda/executor.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr int kLaunchesPerGraph = 20, kReplays = 5;
+constexpr int kLibraryWays = 6;  // of each product, to time
+
+// Calls f(0), ..., f(n - 1) on all cores.
+void ForAll(int n, const std::function<void(int)>& f) {
+  std::atomic<int> next{0};
+  auto work = [&] {
+    for (int i = next++; i < n; i = next++) f(i);
+  };
+  const int count =
+      std::min<int>(n, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+}
+
+double Seconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since)
+      .count();
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(
+    std::shared_ptr<Device> device, Program program,
+    const ExecutorOptions& options) {
+  std::unique_ptr<Executor> e(new Executor);
+  e->device_ = std::move(device);
+  e->program_ = std::move(program);
+  ASSIGN_OR_RETURN(e->stream_, e->device_->NewStream());
+  RETURN_IF_ERROR(e->Allocate());
+  RETURN_IF_ERROR(e->Prepare(options));
+  RETURN_IF_ERROR(e->Record());
+  return e;
+}
+
+Executor::~Executor() {
+  if (device_ == nullptr) return;
+  device_->FreeGraph(graph_);
+  device_->FreeStream(stream_);
+  device_->Free(arena_);
+  device_->Free(workspace_);
+  for (DevicePointer p : own_) device_->Free(p);
+}
+
+absl::Status Executor::Allocate() {
+  ASSIGN_OR_RETURN(arena_, device_->Allocate(program_.arena_bytes));
+  // Kernels that are timed before the first run read what is there.
+  RETURN_IF_ERROR(device_->FillAsync(arena_, 0, program_.arena_bytes, stream_));
+  own_.assign(program_.buffers.size(), 0);
+  for (size_t i = 0; i < own_.size(); ++i) {
+    const Buffer& b = program_.buffers[i];
+    if (b.kind == Buffer::Kind::kScratch) continue;
+    ASSIGN_OR_RETURN(own_[i], device_->Allocate(b.bytes + 16));
+    if (b.kind == Buffer::Kind::kInput) {
+      RETURN_IF_ERROR(device_->FillAsync(own_[i], 0, b.bytes, stream_));
+    } else {
+      RETURN_IF_ERROR(device_->WriteAsync(own_[i], b.data.view.data(),
+                                          b.data.view.size(), stream_));
+    }
+  }
+  return device_->Wait(stream_);
+}
+
+DevicePointer Executor::PointerOf(int buffer) const {
+  const Buffer& b = program_.buffers[buffer];
+  return b.kind == Buffer::Kind::kScratch ? arena_ + b.offset : own_[buffer];
+}
+
+absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
+                                  bool early, Stream stream) const {
+  if (kernel.blas != nullptr) {
+    const Variant& v = *kernel.of;
+    RETURN_IF_ERROR(blas_->Run(*kernel.blas, PointerOf(v.a), PointerOf(v.b),
+                               PointerOf(v.out), workspace_, stream));
+    if (kernel.function == nullptr) return absl::OkStatus();
+  }
+  std::vector<DevicePointer> arguments;
+  for (int b : kernel.blas ? kernel.of->arguments : step.arguments) {
+    arguments.push_back(PointerOf(b));
+  }
+  return device_->Launch(kernel.function, kernel.source, arguments, early,
+                         stream);
+}
+
+absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
+    const Variant& variant, const KernelSource& source,
+    const std::string& code) const {
+  Loaded kernel{source, nullptr, variant.name, nullptr, nullptr};
+  if (!code.empty()) {
+    ASSIGN_OR_RETURN(kernel.function, device_->Load(code, source.shared_bytes));
+  }
+  if (!variant.library) return std::vector<Loaded>{kernel};
+  kernel.of = &variant;
+  std::vector<Loaded> out;
+  ASSIGN_OR_RETURN(const auto ways,
+                   blas_->Products(*variant.library, kLibraryWays));
+  for (const auto& way : ways) {
+    kernel.blas = way;
+    out.push_back(kernel);
+  }
+  return out;
+}
+
+absl::StatusOr<double> Executor::TimeKernel(const Step& step,
+                                            const Loaded& kernel) const {
+  ASSIGN_OR_RETURN(const Device::Graph graph,
+                   device_->Capture(stream_, [&](Stream s) -> absl::Status {
+                     for (int i = 0; i < kLaunchesPerGraph; ++i) {
+                       RETURN_IF_ERROR(LaunchStep(step, kernel, i > 0, s));
+                     }
+                     return absl::OkStatus();
+                   }));
+  double best = 1e30;
+  absl::Status status = device_->LaunchGraph(graph, stream_);
+  for (int i = 0; i < kReplays && status.ok(); ++i) {
+    const auto us = device_->Time(
+        stream_, [&] { return device_->LaunchGraph(graph, stream_); });
+    status = us.status();
+    if (us.ok()) best = std::min(best, *us / kLaunchesPerGraph);
+  }
+  device_->FreeGraph(graph);
+  if (!status.ok()) return status;
+  return best;
+}
+
+// Steps of equal source, by that of their first variant, and the variants of
+// theirs that are considered.
+struct Executor::Group {
+  struct Candidate {
+    const Variant* variant = nullptr;
+    KernelSource source = {};
+    absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
+  };
+  std::vector<int> steps;
+  std::vector<Candidate> candidates;
+};
+
+absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
+    const ExecutorOptions& options) const {
+  const int n = static_cast<int>(program_.steps.size());
+  std::vector<std::string> texts(n);
+  std::vector<absl::Status> failed(n);
+  ForAll(n, [&](int i) {
+    auto source = program_.steps[i].variants[0].source();
+    failed[i] = source.status();
+    if (source.ok()) texts[i] = std::move(source->text);
+  });
+  for (const absl::Status& s : failed) RETURN_IF_ERROR(s);
+  std::map<std::string, std::vector<int>> by_text;
+  for (int i = 0; i < n; ++i) by_text[texts[i]].push_back(i);
+  std::vector<Group> groups;
+  for (const auto& [text, members] : by_text) {
+    const Step& step = program_.steps[members[0]];
+    Group group{members, {}};
+    const auto chosen = options.choices.find(step.signature);
+    for (const Variant& v : step.variants) {
+      if (v.library && blas_ == nullptr) continue;
+      const bool wanted = chosen != options.choices.end()
+                              ? chosen->second == v.name
+                              : options.tune || &v == &step.variants[0];
+      if (wanted) group.candidates.push_back({&v});
+    }
+    if (group.candidates.empty()) {
+      group.candidates.push_back({&step.variants[0]});
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+absl::Status Executor::CompileAll(std::vector<Group>& groups,
+                                  const ExecutorOptions& options) const {
+  ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
+  std::vector<Group::Candidate*> jobs;
+  for (Group& g : groups) {
+    for (Group::Candidate& c : g.candidates) jobs.push_back(&c);
+  }
+  const int total = static_cast<int>(jobs.size());
+  std::atomic<bool> stopped{false};
+  std::atomic<int> done{0};
+  ForAll(total, [&](int i) {
+    Group::Candidate& c = *jobs[i];
+    if (stopped) return;
+    c.code = std::string();
+    if (c.variant->source) {
+      auto source = c.variant->source();
+      c.code = source.ok()
+                   ? compiler.Compile(source->text, device_->architecture())
+                   : absl::StatusOr<std::string>(source.status());
+      if (source.ok()) c.source = *std::move(source);
+    }
+    if (options.progress && !options.progress(++done, total)) stopped = true;
+  });
+  if (stopped) return absl::CancelledError("compiling was stopped");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Executor::Loaded> Executor::Fastest(const Group& group) const {
+  const Step& step = program_.steps[group.steps[0]];
+  Loaded best;
+  bool found = false;
+  double best_us = 0;
+  absl::Status status;
+  for (const Group::Candidate& c : group.candidates) {
+    status.Update(c.code.status());
+    if (!c.code.ok()) continue;
+    auto loaded = Load(*c.variant, c.source, *c.code);
+    status.Update(loaded.status());
+    if (!loaded.ok()) continue;
+    const bool alone = group.candidates.size() == 1 && loaded->size() == 1;
+    for (Loaded& kernel : *loaded) {
+      const absl::StatusOr<double> us =
+          alone ? absl::StatusOr<double>(0) : TimeKernel(step, kernel);
+      if (absl::IsDataLoss(us.status())) return us.status();
+      status.Update(us.status());
+      if (!us.ok() || (found && *us >= best_us)) continue;
+      best = std::move(kernel);
+      best_us = *us;
+      found = true;
+    }
+  }
+  if (!found) return status;
+  return best;
+}
+
+absl::Status Executor::Prepare(const ExecutorOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  // Without the library there are the kernels of our own.
+  if (auto blas = Blas::Open(); blas.ok()) {
+    blas_ = *std::move(blas);
+    ASSIGN_OR_RETURN(workspace_, device_->Allocate(Blas::kWorkspaceBytes));
+  }
+  ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
+  RETURN_IF_ERROR(CompileAll(groups, options));
+  kernels_.resize(program_.steps.size());
+  for (const Group& group : groups) {
+    const Step& first = program_.steps[group.steps[0]];
+    const absl::StatusOr<Loaded> best = Fastest(group);
+    if (!best.ok()) {
+      return Prefixed(absl::StrCat(first.signature, ": "), best.status());
+    }
+    // Equal steps have equal variants, over buffers of their own.
+    for (int i : group.steps) {
+      kernels_[i] = *best;
+      if (best->of == nullptr) continue;
+      kernels_[i].of =
+          &program_.steps[i].variants[best->of - first.variants.data()];
+    }
+  }
+  compile_seconds_ = Seconds(start);
+  return absl::OkStatus();
+}
+
+absl::Status Executor::Record() {
+  ASSIGN_OR_RETURN(
+      graph_, device_->Capture(stream_, [&](Stream s) -> absl::Status {
+        for (size_t i = 0; i < kernels_.size(); ++i) {
+          RETURN_IF_ERROR(LaunchStep(program_.steps[i], kernels_[i], i > 0, s));
+        }
+        return absl::OkStatus();
+      }));
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Tensor>> Executor::Run(
+    const std::map<std::string, Tensor>& inputs) {
+  for (const ProgramInput& in : program_.inputs) {
+    const auto it = inputs.find(in.name);
+    if (it == inputs.end()) return Invalid("input '", in.name, "' is missing");
+    if (it->second.type != in.type) {
+      return Invalid("input '", in.name, "' has type ",
+                     TypeText(it->second.type), "; expected ",
+                     TypeText(in.type));
+    }
+    const std::string bytes = ToBytes(it->second);
+    // On the stream of the run: others do not wait for each other.
+    RETURN_IF_ERROR(device_->WriteAsync(PointerOf(in.buffer), bytes.data(),
+                                        bytes.size(), stream_));
+  }
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  RETURN_IF_ERROR(RunAsync(stream_));
+  RETURN_IF_ERROR(device_->Wait(stream_));
+  std::vector<Tensor> outputs;
+  for (const ProgramOutput& out : program_.outputs) {
+    std::string bytes(NumElements(out.type) * ByteSize(out.type.dtype), '\0');
+    RETURN_IF_ERROR(device_->ReadAsync(bytes.data(), PointerOf(out.buffer),
+                                       bytes.size(), stream_));
+    RETURN_IF_ERROR(device_->Wait(stream_));
+    ASSIGN_OR_RETURN(Tensor t, FromBytes(out.type, bytes, Interp::kRun));
+    outputs.push_back(std::move(t));
+  }
+  return outputs;
+}
+
+absl::StatusOr<DevicePointer> Executor::input(absl::string_view name) const {
+  for (const ProgramInput& in : program_.inputs) {
+    if (in.name == name) return PointerOf(in.buffer);
+  }
+  return Invalid("there is no input '", name, "'");
+}
+
+DevicePointer Executor::output(int i) const {
+  return PointerOf(program_.outputs[i].buffer);
+}
+
+absl::Status Executor::RunAsync(Stream stream) const {
+  return device_->LaunchGraph(graph_, stream);
+}
+
+absl::StatusOr<double> Executor::Time(int times) const {
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  for (int i = 0; i < 5; ++i) RETURN_IF_ERROR(RunAsync(stream_));
+  std::vector<double> all;
+  for (int i = 0; i < times; ++i) {
+    ASSIGN_OR_RETURN(const double us,
+                     device_->Time(stream_, [&] { return RunAsync(stream_); }));
+    all.push_back(us);
+  }
+  std::nth_element(all.begin(), all.begin() + all.size() / 2, all.end());
+  return all[all.size() / 2];
+}
+
+absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  std::vector<StepTime> out;
+  std::map<std::pair<const void*, const void*>, size_t> seen;
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const std::pair<const void*, const void*> key = {kernels_[i].function,
+                                                     kernels_[i].blas.get()};
+    const auto it = seen.find(key);
+    if (it != seen.end()) {
+      ++out[it->second].launches;
+      continue;
+    }
+    const Step& step = program_.steps[i];
+    ASSIGN_OR_RETURN(const double us, TimeKernel(step, kernels_[i]));
+    seen[key] = out.size();
+    out.push_back({step.family, step.signature, kernels_[i].variant, us,
+                   step.flops, step.bytes});
+  }
+  return out;
+}
+
+std::map<std::string, std::string> Executor::choices() const {
+  std::map<std::string, std::string> out;
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    if (program_.steps[i].variants.size() > 1) {
+      out[program_.steps[i].signature] = kernels_[i].variant;
+    }
+  }
+  return out;
+}
+
+}  // namespace isomer::cuda

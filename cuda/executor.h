@@ -1,0 +1,123 @@
+// A program on a device: kernels compiled, the best variant of each chosen by
+// timing, weights uploaded, memory allocated, and all launches recorded in one
+// CUDA graph. Running it allocates nothing and waits for nothing but the
+// device.
+//
+//   ASSIGN_OR_RETURN(auto device, cuda::Device::Open("cuda:0"));
+//   ASSIGN_OR_RETURN(auto executor,
+//                    cuda::Executor::Create(device, program));
+//   ASSIGN_OR_RETURN(auto outputs, executor->Run(inputs));
+//
+// An engine that keeps its data on the device writes to input() and reads from
+// output(), and calls RunAsync on its own stream.
+#ifndef ISOMER_CUDA_EXECUTOR_H_
+#define ISOMER_CUDA_EXECUTOR_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cuda/blas.h"
+#include "cuda/compiler.h"
+#include "cuda/device.h"
+#include "cuda/program.h"
+#include "ops/tensor.h"
+
+namespace isomer::cuda {
+
+struct ExecutorOptions {
+  // Times the variants of each kernel; otherwise the likeliest is taken.
+  bool tune = true;
+  // The variant to take for a kernel, by its signature; what is in here is not
+  // timed.
+  std::map<std::string, std::string> choices = {};
+  // Called now and then; false stops.
+  std::function<bool(int done, int total)> progress = nullptr;
+};
+
+struct StepTime {
+  std::string family, signature, variant;
+  double us = 0;
+  double flops = 0;
+  int64_t bytes = 0;
+  int launches = 1;
+};
+
+class Executor {
+ public:
+  static absl::StatusOr<std::unique_ptr<Executor>> Create(
+      std::shared_ptr<Device> device, Program program,
+      const ExecutorOptions& options = {});
+  ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  const Program& program() const { return program_; }
+
+  // Writes the inputs, runs, and reads the outputs, in the graph's order.
+  absl::StatusOr<std::vector<Tensor>> Run(
+      const std::map<std::string, Tensor>& inputs);
+
+  // Where inputs and outputs lie on the device, row by row.
+  absl::StatusOr<DevicePointer> input(absl::string_view name) const;
+  DevicePointer output(int i) const;
+  // Starts a run on a stream of the caller's and returns at once. Runs of one
+  // executor must not overlap.
+  absl::Status RunAsync(Stream stream) const;
+
+  // The median microseconds of one run over `times` of them.
+  absl::StatusOr<double> Time(int times) const;
+  // The time of each step by itself, many in a row.
+  absl::StatusOr<std::vector<StepTime>> TimeSteps() const;
+  // The variants that were chosen, by signature.
+  std::map<std::string, std::string> choices() const;
+  double compile_seconds() const { return compile_seconds_; }
+
+ private:
+  struct Loaded {
+    KernelSource source = {};
+    Device::Function function = nullptr;
+    std::string variant = {};
+    std::shared_ptr<const BlasProduct> blas = nullptr;  // runs before
+    const Variant* of = nullptr;  // where it has arguments of its own
+  };
+
+  Executor() = default;
+  absl::Status Allocate();
+  absl::Status Prepare(const ExecutorOptions& options);
+  struct Group;
+  absl::StatusOr<std::vector<Group>> Groups(
+      const ExecutorOptions& options) const;
+  absl::Status CompileAll(std::vector<Group>& groups,
+                          const ExecutorOptions& options) const;
+  absl::StatusOr<Loaded> Fastest(const Group& group) const;
+  absl::Status Record();
+  DevicePointer PointerOf(int buffer) const;
+  absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
+                          Stream stream) const;
+  // The ways to run one variant, loaded; several for a library.
+  absl::StatusOr<std::vector<Loaded>> Load(const Variant& variant,
+                                           const KernelSource& source,
+                                           const std::string& code) const;
+  absl::StatusOr<double> TimeKernel(const Step& step,
+                                    const Loaded& kernel) const;
+
+  std::shared_ptr<Device> device_;
+  Program program_;
+  std::vector<Loaded> kernels_;       // by step
+  std::shared_ptr<const Blas> blas_;  // null where there is none
+  DevicePointer workspace_ = 0;       // of blas_
+  DevicePointer arena_ = 0;
+  std::vector<DevicePointer> own_;  // by buffer; 0 for those in the arena
+  Stream stream_ = nullptr;
+  Device::Graph graph_ = nullptr;
+  double compile_seconds_ = 0;
+};
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_EXECUTOR_H_

@@ -1,0 +1,321 @@
+// Both are copies of a graph, node by node, in which some nodes are replaced.
+#include "cuda/prepare.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cuda/element_code.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+using Values = std::map<Value, Value>;
+using Ints = std::vector<int64_t>;
+
+// Channels that a fast kernel reads together.
+constexpr int64_t kChunk = 8;
+
+std::vector<Value> Mapped(const ir::Node& node, const Values& values) {
+  std::vector<Value> out;
+  for (Value in : node.inputs) out.push_back(values.at(in));
+  return out;
+}
+
+// Copies a leaf or an opaque node.
+Value CopyLeaf(const ir::Graph& from, NodeId id, ir::Graph& to) {
+  const ir::Node& node = from.node(id);
+  if (node.kind == ir::Node::Kind::kConstant) {
+    return to.AddConstant(node.constant);
+  }
+  return to.AddInput(*node.name, (*node.types)[0]);
+}
+
+// ---- Prepare
+
+class Preparation {
+ public:
+  explicit Preparation(const ir::Graph& graph) : graph_(graph) {}
+
+  absl::StatusOr<ir::Graph> Run() {
+    for (NodeId id : graph_.inputs()) {
+      values_[{id, 0}] = CopyLeaf(graph_, id, out_);
+    }
+    for (NodeId id : graph_.Order()) {
+      const ir::Node& node = graph_.node(id);
+      if (node.kind == ir::Node::Kind::kInput) continue;
+      if (node.kind == ir::Node::Kind::kConstant) {
+        values_[{id, 0}] = CopyLeaf(graph_, id, out_);
+        continue;
+      }
+      if (node.kind == ir::Node::Kind::kOpaque) {
+        return Unsupported("CUDA: ", node.opaque->op, " ('", node.opaque->key,
+                           "') has no kernel: it is not modelled");
+      }
+      RETURN_IF_ERROR(Copy(id));
+    }
+    for (const ir::Output& o : graph_.outputs()) {
+      out_.AddOutput(o.name, values_.at(o.value));
+    }
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status Copy(NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    const std::vector<Value> in = Mapped(node, values_);
+    if (node.Is("attention") || node.Is("masked_attention")) {
+      ASSIGN_OR_RETURN(const Value v, Open(node, in));
+      values_[{id, 0}] = v;
+      return absl::OkStatus();
+    }
+    if (node.Is("gather")) {
+      ASSIGN_OR_RETURN(const std::optional<Value> v, Slice(id, in));
+      if (v) {
+        values_[{id, 0}] = *v;
+        return absl::OkStatus();
+      }
+    }
+    if (node.Is("conv2d")) {
+      ASSIGN_OR_RETURN(const Value v, Convolution(node, in));
+      values_[{id, 0}] = v;
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const NodeId made,
+                     out_.AddNode(*node.op, in, *node.attrs));
+    for (int k = 0; k < node.num_outputs(); ++k) {
+      values_[{id, k}] = {made, k};
+    }
+    return absl::OkStatus();
+  }
+
+  // A gather at one constant index is a slice, which is a view.
+  absl::StatusOr<std::optional<Value>> Slice(NodeId id,
+                                             const std::vector<Value>& in) {
+    const ir::Node& node = graph_.node(id);
+    const ir::Node& index = graph_.node(node.inputs[1].node);
+    if (index.kind != ir::Node::Kind::kConstant ||
+        NumElements(index.constant->type()) != 1) {
+      return std::nullopt;
+    }
+    const int64_t axis = node.attrs->Int("axis");
+    const int64_t size = out_.type(in[0]).shape[axis];
+    const int64_t at = Mod(index.constant->ToTensor().as<int64_t>()[0], size);
+    ASSIGN_OR_RETURN(Value v, out_.Add("slice", {in[0]},
+                                       {{"axes", Ints{axis}},
+                                        {"from", Ints{at}},
+                                        {"to", Ints{at + 1}}}));
+    ASSIGN_OR_RETURN(
+        v, out_.Add("reshape", {v}, {{"shape", graph_.type({id, 0}).shape}}));
+    return v;
+  }
+
+  absl::StatusOr<Value> Open(const ir::Node& node,
+                             const std::vector<Value>& in) {
+    std::vector<TensorType> types;
+    for (Value v : in) types.push_back(out_.type(v));
+    ASSIGN_OR_RETURN(const auto opened,
+                     expansions_.Expand(*node.op, types, *node.attrs));
+    Values values;
+    for (size_t i = 0; i < in.size(); ++i) {
+      values[{opened->inputs()[i], 0}] = in[i];
+    }
+    for (NodeId id : opened->Order()) {
+      const ir::Node& n = opened->node(id);
+      if (n.kind == ir::Node::Kind::kInput) continue;
+      if (n.kind == ir::Node::Kind::kConstant) {
+        values[{id, 0}] = CopyLeaf(*opened, id, out_);
+        continue;
+      }
+      ASSIGN_OR_RETURN(const NodeId made,
+                       out_.AddNode(*n.op, Mapped(n, values), *n.attrs));
+      values[{id, 0}] = {made, 0};
+    }
+    return values.at(opened->outputs()[0].value);
+  }
+
+  // x with zeros around dimension 1.
+  absl::StatusOr<Value> Padded(Value x, int64_t before, int64_t after) {
+    const TensorType type = out_.type(x);
+    if (before == 0 && after == 0) return x;
+    Ints begin(type.shape.size(), 0), end(type.shape.size(), 0);
+    begin[1] = before;
+    end[1] = after;
+    return out_.Add("pad", {x}, {{"begin", begin}, {"end", end}});
+  }
+
+  absl::StatusOr<Value> Convolution(const ir::Node& node,
+                                    std::vector<Value> in) {
+    const TensorType w = out_.type(in[1]);
+    const int64_t groups = node.attrs->Int("group"), channels = w.shape[1];
+    Attrs attrs = *node.attrs;
+    const bool fast = (w.dtype == DType::kF16 || w.dtype == DType::kBF16) &&
+                      channels % kChunk != 0 && w.shape.size() <= 4;
+    if (fast && groups == 1 && channels < 64) {
+      const int64_t more = CeilDiv(channels, kChunk) * kChunk - channels;
+      ASSIGN_OR_RETURN(in[0], Padded(in[0], 0, more));
+      ASSIGN_OR_RETURN(in[1], Padded(in[1], 0, more));
+    } else if (groups > 1 && channels > 1 && channels < 32 &&
+               w.shape.size() <= 4 && IsFloat(w.dtype) &&
+               ByteSize(w.dtype) == 2) {
+      int64_t together = 1;
+      while (together * channels < 32 && groups % (together * 2) == 0) {
+        together *= 2;
+      }
+      if (together > 1 && together * channels % kChunk == 0) {
+        ASSIGN_OR_RETURN(in[1], Together(in[1], groups, together));
+        attrs.Set("group", groups / together);
+      }
+    }
+    ASSIGN_OR_RETURN(const NodeId id, out_.AddNode(*node.op, in, attrs));
+    return Value{id, 0};
+  }
+
+  // The filters of groups/n groups that do what those of `groups` groups do.
+  absl::StatusOr<Value> Together(Value w, int64_t groups, int64_t n) {
+    const TensorType type = out_.type(w);
+    const int64_t per = type.shape[0] / groups, channels = type.shape[1];
+    std::vector<Value> parts;
+    for (int64_t j = 0; j < groups; ++j) {
+      ASSIGN_OR_RETURN(Value part, out_.Add("slice", {w},
+                                            {{"axes", Ints{0}},
+                                             {"from", Ints{j * per}},
+                                             {"to", Ints{(j + 1) * per}}}));
+      ASSIGN_OR_RETURN(
+          part, Padded(part, j % n * channels, (n - 1 - j % n) * channels));
+      parts.push_back(part);
+    }
+    return out_.Add("concat", parts, {{"axis", int64_t{0}}});
+  }
+
+  const ir::Graph& graph_;
+  ir::Graph out_;
+  Values values_;
+  ir::Expansions expansions_;
+};
+
+// ---- OpenKernel
+
+class KernelCopy {
+ public:
+  KernelCopy(const ir::Graph& graph, ir::Expansions& expansions)
+      : graph_(graph), expansions_(expansions) {}
+
+  void AddInput(Value v) {
+    if (values_.count(v)) return;
+    const ir::Node& node = graph_.node(v.node);
+    if (node.kind == ir::Node::Kind::kConstant &&
+        NumElements(node.constant->type()) == 1) {
+      values_[v] = out_.AddConstant(node.constant);
+      return;
+    }
+    values_[v] =
+        out_.AddInput(absl::StrCat("x", values_.size()), graph_.type(v));
+  }
+
+  absl::Status AddNode(NodeId id) {
+    const ir::Node& node = graph_.node(id);
+    for (Value in : node.inputs) AddInput(in);
+    ASSIGN_OR_RETURN(const std::vector<Value> made,
+                     AddOp(*node.op, Mapped(node, values_), *node.attrs));
+    for (size_t k = 0; k < made.size(); ++k) {
+      values_[{id, static_cast<int32_t>(k)}] = made[k];
+    }
+    return absl::OkStatus();
+  }
+
+  Value At(Value v) const { return values_.at(v); }
+  ir::Graph Take() { return std::move(out_); }
+
+ private:
+  absl::StatusOr<std::vector<Value>> AddOp(const OpDef& op,
+                                           std::vector<Value> in,
+                                           const Attrs& attrs) {
+    if (op.element || HasCarefulFunction(op.name)) {
+      ASSIGN_OR_RETURN(const NodeId id, out_.AddNode(op, in, attrs));
+      return std::vector<Value>{{id, 0}};
+    }
+    if (op.expansion.empty()) {
+      return Unsupported("CUDA: operator ", op.name, " has no kernel");
+    }
+    if (op.name == "softmax" || op.name == "log_softmax") {
+      ASSIGN_OR_RETURN(in[0], BelowZero(in[0], attrs.Int("axis")));
+    }
+    return Expanded(op, in, attrs);
+  }
+
+  absl::StatusOr<std::vector<Value>> Expanded(const OpDef& op,
+                                              const std::vector<Value>& in,
+                                              const Attrs& attrs) {
+    std::vector<TensorType> types;
+    for (Value v : in) types.push_back(out_.type(v));
+    ASSIGN_OR_RETURN(const auto opened, expansions_.Expand(op, types, attrs));
+    Values values;
+    for (size_t i = 0; i < in.size(); ++i) {
+      values[{opened->inputs()[i], 0}] = in[i];
+    }
+    for (NodeId id : opened->Order()) {
+      const ir::Node& n = opened->node(id);
+      if (n.kind == ir::Node::Kind::kInput) continue;
+      if (n.kind == ir::Node::Kind::kConstant) {
+        values[{id, 0}] = out_.AddConstant(n.constant);
+        continue;
+      }
+      ASSIGN_OR_RETURN(const std::vector<Value> made,
+                       AddOp(*n.op, Mapped(n, values), *n.attrs));
+      values[{id, 0}] = made[0];
+    }
+    std::vector<Value> out;
+    for (const ir::Output& o : opened->outputs()) {
+      out.push_back(values.at(o.value));
+    }
+    return out;
+  }
+
+  // x minus its largest element along the axis, which changes no softmax and
+  // keeps every exponential from overflowing.
+  absl::StatusOr<Value> BelowZero(Value x, int64_t axis) {
+    const TensorType type = out_.type(x);
+    ASSIGN_OR_RETURN(Value most,
+                     out_.Add("reduce_max", {x}, {{"axes", Ints{axis}}}));
+    Ints dims;
+    for (int64_t d = 0; d < type.rank(); ++d) {
+      if (d != axis) dims.push_back(d);
+    }
+    ASSIGN_OR_RETURN(most, out_.Add("broadcast", {most},
+                                    {{"shape", type.shape}, {"dims", dims}}));
+    return out_.Add("sub", {x, most});
+  }
+
+  const ir::Graph& graph_;
+  ir::Graph out_;
+  Values values_;
+  ir::Expansions& expansions_;
+};
+
+}  // namespace
+
+absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph) {
+  return Preparation(graph).Run();
+}
+
+absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,
+                                       absl::Span<const NodeId> nodes,
+                                       absl::Span<const Value> inputs,
+                                       absl::Span<const Value> outputs,
+                                       ir::Expansions& expansions) {
+  KernelCopy copy(graph, expansions);
+  for (Value v : inputs) copy.AddInput(v);
+  for (NodeId id : nodes) RETURN_IF_ERROR(copy.AddNode(id));
+  KernelGraph out;
+  for (Value v : inputs) out.inputs.push_back(copy.At(v));
+  for (Value v : outputs) out.outputs.push_back(copy.At(v));
+  out.graph = copy.Take();
+  return out;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,40 @@
+// Graphs made ready for kernels: operators opened that no kernel takes whole,
+// and convolutions brought to sizes that fast kernels want.
+#ifndef ISOMER_CUDA_PREPARE_H_
+#define ISOMER_CUDA_PREPARE_H_
+
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "graph/expand.h"
+#include "graph/graph.h"
+
+namespace isomer::cuda {
+
+// The whole graph before it is planned. Attention is opened, a gather at one
+// constant index becomes a slice. A convolution of
+// 16-bit floats gets a multiple of 8 channels per group: missing ones are
+// zeros, narrow groups are put together with zeros between them.
+absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph);
+
+// One kernel as a graph of its own.
+struct KernelGraph {
+  ir::Graph graph;
+  std::vector<Value> inputs;   // in the kernel's graph, as they were given
+  std::vector<Value> outputs;  // likewise
+};
+
+// `nodes` of `graph`, which read `inputs`, with composites opened in a form
+// that does not overflow. Constants of one value become part of the graph;
+// their entry in `inputs` is then not an input. An operator without a kernel is
+// an Unimplemented error that names it.
+absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,
+                                       absl::Span<const NodeId> nodes,
+                                       absl::Span<const Value> inputs,
+                                       absl::Span<const Value> outputs,
+                                       ir::Expansions& expansions);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_PREPARE_H_

@@ -1,0 +1,508 @@
+// Offsets of operands are polynomials in the indices of the product; where one
+// index stands alone with coefficient 1, the operand is contiguous along it.
+#include "cuda/product.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+// Elements that a 16-byte access holds.
+constexpr int64_t kChunk = 8;
+
+// The indices of dimensions that `linear` runs through, row by row.
+std::vector<DimExpr> TakeApart(const DimExpr& linear,
+                               const std::vector<int64_t>& sizes) {
+  std::vector<DimExpr> out(sizes.size());
+  DimExpr rest = linear;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    const DimExpr above =
+        d == 0 ? DimExpr(0) : FloorDiv(rest, DimExpr(sizes[d]));
+    out[d] = rest - above * DimExpr(sizes[d]);
+    rest = above;
+  }
+  return out;
+}
+
+// The indices of a product as symbols of an ElementCode.
+struct Indices {
+  DimExpr b, m, n, k;
+};
+
+Indices NewIndices(ElementCode& code, const Product& p) {
+  return {code.NewIndex("zb", p.batch), code.NewIndex("mm", p.m),
+          code.NewIndex("nn", p.n), code.NewIndex("kk", p.k)};
+}
+
+const ir::Node& CoreOf(const ProductCall& call) {
+  return call.graph->node(call.core.node);
+}
+
+std::vector<int64_t> ShapeOf(const ProductCall& call, Value v) {
+  return call.graph->type(v).shape;
+}
+
+// The places of a convolution's output: batch, then space.
+std::vector<int64_t> Places(const std::vector<int64_t>& out) {
+  std::vector<int64_t> sizes = {out[0]};
+  sizes.insert(sizes.end(), out.begin() + 2, out.end());
+  return sizes;
+}
+
+// The index of the core's output for row m and column n of batch b.
+std::vector<DimExpr> OutputIndex(const ProductCall& call, const Product& p,
+                                 const DimExpr& b, const DimExpr& m,
+                                 const DimExpr& n) {
+  const std::vector<int64_t> out = ShapeOf(call, call.core);
+  if (p.convolution) {
+    std::vector<DimExpr> place = TakeApart(m, Places(out));
+    std::vector<DimExpr> index = {place[0], b * DimExpr(p.n) + n};
+    index.insert(index.end(), place.begin() + 1, place.end());
+    return index;
+  }
+  const bool batched = ShapeOf(call, CoreOf(call).inputs[1]).size() > 2;
+  std::vector<int64_t> lead(out.begin(), out.end() - (batched ? 2 : 1));
+  std::vector<DimExpr> index = TakeApart(batched ? b : m, lead);
+  if (batched) index.push_back(m);
+  index.push_back(n);
+  return index;
+}
+
+// The index of an operand of a plain product.
+std::vector<DimExpr> FactorIndex(const ProductCall& call, const Product& p,
+                                 int operand, const Indices& i) {
+  std::vector<DimExpr> index = OutputIndex(call, p, i.b, i.m, i.n);
+  const bool batched = ShapeOf(call, CoreOf(call).inputs[1]).size() > 2;
+  if (operand == 0) {
+    index.back() = i.k;
+  } else if (batched) {
+    index[index.size() - 2] = i.k;
+  } else {
+    index = {i.k, i.n};
+  }
+  return index;
+}
+
+// True if every coefficient but that of `symbol` is a multiple of a chunk, and
+// `symbol` stands alone with coefficient 1.
+bool IsContiguous(const DimExpr& offset, const std::string& symbol) {
+  const Polynomial& p = offset.polynomial();
+  if (p.constant_term().num() % kChunk != 0) return false;
+  bool found = false;
+  for (const Monomial& m : p.monomials()) {
+    const bool alone = m.factors.size() == 1 && m.factors[0].power == 1 &&
+                       m.factors[0].atom.is_symbol() &&
+                       m.factors[0].atom.name() == symbol;
+    if (alone) {
+      if (!m.coefficient.IsOne()) return false;
+      found = true;
+      continue;
+    }
+    if (!m.coefficient.IsInteger() || m.coefficient.num() % kChunk != 0) {
+      return false;
+    }
+    for (const Factor& f : m.factors) {
+      if (Polynomial(f.atom).Symbols().count(symbol)) return false;
+    }
+  }
+  return found;
+}
+
+const Operand* Find(const ProductCall& call, Value v) {
+  for (const Operand& o : call.inputs) {
+    if (o.value == v) return &o;
+  }
+  return nullptr;
+}
+
+ElementCode NewCode(const ProductCall& call) {
+  ElementCode code(*call.graph);
+  for (const Operand& o : call.inputs) code.Bind(o.value, o.place);
+  return code;
+}
+
+// The coefficients of `symbols` and the constant, if the offset is affine.
+std::optional<std::vector<int64_t>> Affine(
+    const DimExpr& offset, const std::vector<std::string>& symbols) {
+  std::vector<int64_t> out(symbols.size() + 1, 0);
+  const Polynomial& p = offset.polynomial();
+  out.back() = p.constant_term().num();
+  for (const Monomial& m : p.monomials()) {
+    if (m.factors.size() != 1 || m.factors[0].power != 1) return std::nullopt;
+    const auto it =
+        std::find(symbols.begin(), symbols.end(), m.factors[0].atom.name());
+    if (it == symbols.end() || !m.factors[0].atom.is_symbol()) {
+      return std::nullopt;
+    }
+    out[it - symbols.begin()] = m.coefficient.num();
+  }
+  return out;
+}
+
+absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
+                                     int operand) {
+  ElementCode code = NewCode(call);
+  const Indices i = NewIndices(code, p);
+  OperandRun run;
+  ASSIGN_OR_RETURN(const auto source,
+                   code.SourceOf(CoreOf(call).inputs[operand],
+                                 FactorIndex(call, p, operand, i)));
+  const Operand* o = source ? Find(call, source->value) : nullptr;
+  if (o == nullptr || o->place.dtype != p.dtype) return run;
+  const DimExpr offset = code.Offset(o->place, source->index);
+  run.pointer = o->place.pointer;
+  const std::string outer = operand == 0 ? "mm" : "nn";
+  if (const auto steps = Affine(offset, {"zb", outer, "kk"})) {
+    run.steps = {(*steps)[0], (*steps)[1], (*steps)[2], (*steps)[3]};
+  }
+  auto without = [&](const std::string& symbol) {
+    return code.Text(
+        Tidy(offset.Substitute({{symbol, DimExpr(0)}}), code.intervals()));
+  };
+  if (IsContiguous(offset, "kk")) {
+    run.run = Run::kInner;
+    run.offset = without("kk");
+  } else if (IsContiguous(offset, outer)) {
+    run.run = Run::kOuter;
+    run.offset = without(outer);
+  }
+  return run;
+}
+
+// How an operand of a convolution lies: coefficients of its indices, c0...
+absl::StatusOr<std::optional<std::vector<int64_t>>> ImageSteps(
+    const ProductCall& call, int operand, std::string* pointer) {
+  const Value v = CoreOf(call).inputs[operand];
+  ElementCode code = NewCode(call);
+  std::vector<DimExpr> index;
+  std::vector<std::string> symbols;
+  const std::vector<int64_t> shape = ShapeOf(call, v);
+  for (size_t d = 0; d < shape.size(); ++d) {
+    symbols.push_back(absl::StrCat("c", d));
+    index.push_back(code.NewIndex(symbols.back(), shape[d]));
+  }
+  ASSIGN_OR_RETURN(const auto source, code.SourceOf(v, index));
+  const Operand* o = source ? Find(call, source->value) : nullptr;
+  if (o == nullptr) return std::nullopt;
+  *pointer = o->place.pointer;
+  return Affine(code.Offset(o->place, source->index), symbols);
+}
+
+// Channels that lie side by side, in the image and in the filters.
+void AnalyzeDepthwise(const std::vector<int64_t>& image,
+                      const std::vector<int64_t>& filter,
+                      const std::vector<int64_t>& x, Product& p) {
+  const int space = static_cast<int>(x.size()) - 2;
+  WindowRun& g = p.window;
+  bool fits = x[1] % kChunk == 0 && image[1] == 1 && filter[0] == 1 &&
+              image[0] % kChunk == 0;
+  for (int j = 0; j < space; ++j) {
+    const int s = j + 2 - space;
+    g.step[s] = image[j + 2];
+    g.filter_step[s] = filter[j + 2];
+    fits = fits && image[j + 2] % kChunk == 0 && filter[j + 2] % kChunk == 0;
+  }
+  g.step_n = image[0];
+  g.offset = image.back();
+  g.filter_offset = filter.back();
+  fits = fits && g.offset % kChunk == 0 && g.filter_offset % kChunk == 0;
+  if (!fits || ByteSize(p.dtype) != 2) return;
+  p.depthwise = true;
+  p.batch = 1;
+  p.n = x[1];
+}
+
+absl::Status AnalyzeWindow(const ProductCall& call, Product& p) {
+  const ir::Node& core = CoreOf(call);
+  const std::vector<int64_t> x = ShapeOf(call, core.inputs[0]);
+  const std::vector<int64_t> w = ShapeOf(call, core.inputs[1]);
+  const std::vector<int64_t> out = ShapeOf(call, call.core);
+  const int space = static_cast<int>(x.size()) - 2;
+  p.batch = core.attrs->Int("group");
+  p.n = w[0] / p.batch;
+  p.k = NumElements(w) / w[0];
+  p.m = NumElements(out) / out[1];
+  p.window.channels = w[1];
+  if (space > 2) return absl::OkStatus();
+  WindowRun& g = p.window;
+  for (int j = 0; j < space; ++j) {
+    const int s = j + 2 - space;
+    g.in[s] = x[j + 2];
+    g.out[s] = out[j + 2];
+    g.kernel[s] = w[j + 2];
+    g.stride[s] = core.attrs->Ints("stride")[j];
+    g.pad[s] = core.attrs->Ints("pad")[j];
+    g.dilation[s] = core.attrs->Ints("dilation")[j];
+  }
+  ASSIGN_OR_RETURN(const auto image, ImageSteps(call, 0, &p.a.pointer));
+  if (image && (*image)[1] == 1 && w[1] % kChunk == 0) {
+    g.step_n = (*image)[0];
+    g.step_group = w[1];
+    for (int j = 0; j < space; ++j) g.step[j + 2 - space] = (*image)[j + 2];
+    g.offset = image->back();
+    bool aligned =
+        g.offset % kChunk == 0 && (x[0] == 1 || g.step_n % kChunk == 0);
+    for (int s = 0; s < 2; ++s) {
+      aligned = aligned && (g.in[s] == 1 || g.step[s] % kChunk == 0);
+    }
+    if (aligned) p.a.run = Run::kWindow;
+  }
+  ASSIGN_OR_RETURN(const auto filter, ImageSteps(call, 1, &p.b.pointer));
+  if (filter && image && w[1] == 1 && w[0] == p.batch) {
+    AnalyzeDepthwise(*image, *filter, x, p);
+    return absl::OkStatus();
+  }
+  if (!filter || p.k % kChunk != 0) return absl::OkStatus();
+  // Filters must lie one after the other, taps and then channels.
+  int64_t step = w[1];
+  bool dense = (*filter)[1] == 1 || w[1] == 1;
+  for (int j = space; j-- > 0;) {
+    dense = dense && (w[j + 2] == 1 || (*filter)[j + 2] == step);
+    step *= w[j + 2];
+  }
+  dense = dense && (w[0] == 1 || (*filter)[0] == step);
+  if (dense && filter->back() % kChunk == 0) {
+    p.b.run = Run::kInner;
+    p.b.offset = absl::StrCat("((zb * ", p.n, " + nn) * ", p.k, " + ",
+                              filter->back(), ")");
+  }
+  return absl::OkStatus();
+}
+
+// The index of a view's output that shows element `index` of its operand.
+absl::StatusOr<std::vector<DimExpr>> Forward(const ir::Graph& graph, NodeId id,
+                                             const std::vector<DimExpr>& index,
+                                             const Intervals& intervals) {
+  const ir::Node& node = graph.node(id);
+  const std::vector<int64_t>& out = graph.type({id, 0}).shape;
+  std::vector<DimExpr> result;
+  if (node.Is("transpose")) {
+    for (int64_t d : node.attrs->Ints("perm")) result.push_back(index[d]);
+  } else if (node.Is("reshape")) {
+    const std::vector<int64_t>& in = graph.type(node.inputs[0]).shape;
+    DimExpr linear = 0;
+    for (size_t d = 0; d < in.size(); ++d) {
+      linear = linear * DimExpr(in[d]) + index[d];
+    }
+    result = TakeApart(Tidy(linear, intervals), out);
+  } else {
+    result = index;
+  }
+  for (DimExpr& e : result) e = Tidy(e, intervals);
+  return result;
+}
+
+// The nodes from the core to the output, the core not included.
+std::vector<NodeId> Path(const ProductCall& call) {
+  std::map<NodeId, bool> depends;
+  std::vector<NodeId> path;
+  for (NodeId id : call.graph->Order()) {
+    bool on = false;
+    for (Value in : call.graph->node(id).inputs) {
+      on = on || in == call.core || depends[in.node];
+    }
+    depends[id] = on && id != call.core.node;
+    if (depends[id]) path.push_back(id);
+  }
+  return path;
+}
+
+}  // namespace
+
+absl::StatusOr<Product> Analyze(const ProductCall& call) {
+  const ir::Node& core = CoreOf(call);
+  Product p;
+  p.dtype = call.graph->type(call.core).dtype;
+  p.convolution = core.Is("conv2d");
+  if (p.convolution) {
+    RETURN_IF_ERROR(AnalyzeWindow(call, p));
+    return p;
+  }
+  const std::vector<int64_t> y = ShapeOf(call, core.inputs[1]);
+  const std::vector<int64_t> out = ShapeOf(call, call.core);
+  p.n = out.back();
+  p.k = y[y.size() - 2];
+  p.m = y.size() > 2 ? out[out.size() - 2] : NumElements(out) / p.n;
+  p.batch = NumElements(out) / (p.m * p.n);
+  ASSIGN_OR_RETURN(p.a, FactorRun(call, p, 0));
+  ASSIGN_OR_RETURN(p.b, FactorRun(call, p, 1));
+  return p;
+}
+
+std::optional<LibraryProduct> AsLibraryProduct(const Product& p) {
+  LibraryProduct out;
+  out.dtype = p.dtype;
+  out.batch = p.batch;
+  out.m = p.m;
+  out.n = p.n;
+  out.k = p.k;
+  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16 &&
+      p.dtype != DType::kF32) {
+    return std::nullopt;
+  }
+  if (p.convolution) {
+    // One tap: the image's places are rows, its channels lie side by side.
+    const WindowRun& g = p.window;
+    bool plain = p.a.run == Run::kWindow && p.b.run == Run::kInner &&
+                 p.batch == 1 && g.kernel[0] * g.kernel[1] == 1;
+    for (int s = 0; s < 2; ++s) {
+      plain = plain && g.stride[s] == 1 && g.pad[s] == 0 && g.in[s] == g.out[s];
+    }
+    const int64_t row = g.in[1] > 1 ? g.step[1] : g.step[0];
+    plain = plain && (g.in[0] == 1 || g.step[0] == row * g.in[1]) &&
+            p.m == g.in[0] * g.in[1];
+    if (!plain) return std::nullopt;
+    out.a_step = std::max(row, p.k);
+    out.a_offset = g.offset;
+    out.b_inner = true;
+    out.b_step = p.k;
+    return out;
+  }
+  if (!p.a.steps || !p.b.steps) return std::nullopt;
+  const auto &a = *p.a.steps, &b = *p.b.steps;
+  out.a_inner = a[2] == 1;
+  out.b_inner = b[2] == 1 && b[1] != 1;
+  if ((!out.a_inner && a[1] != 1) || (!out.b_inner && b[1] != 1)) {
+    return std::nullopt;
+  }
+  out.a_step = std::max(out.a_inner ? a[1] : a[2], out.a_inner ? p.k : p.m);
+  out.b_step = std::max(out.b_inner ? b[1] : b[2], out.b_inner ? p.k : p.n);
+  if ((out.a_inner ? p.m : p.k) > 1 &&
+      out.a_step != (out.a_inner ? a[1] : a[2]))
+    return std::nullopt;
+  if ((out.b_inner ? p.n : p.k) > 1 &&
+      out.b_step != (out.b_inner ? b[1] : b[2]))
+    return std::nullopt;
+  out.a_batch = a[0];
+  out.b_batch = b[0];
+  out.a_offset = a[3];
+  out.b_offset = b[3];
+  const int64_t chunk = 16 / ByteSize(p.dtype);
+  for (int64_t x : {out.a_step, out.b_step, out.a_batch, out.b_batch,
+                    out.a_offset, out.b_offset}) {
+    if (x % chunk != 0) return std::nullopt;
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
+                                         const Product& p, int width) {
+  ElementCode code = NewCode(call);
+  code.SetVector(width);
+  const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
+  const DimExpr j = code.NewIndex("j", p.n / width);
+  const std::vector<NodeId> path = Path(call);
+  const Place& place = call.output.place;
+  const std::string type(StorageType(place.dtype));
+  std::vector<std::string> values;
+  std::vector<DimExpr> offsets;
+  for (int u = 0; u < width; ++u) {
+    const DimExpr n = j * DimExpr(width) + DimExpr(u);
+    std::map<NodeId, std::vector<DimExpr>> index;
+    index[call.core.node] = OutputIndex(call, p, b, m, n);
+    for (DimExpr& e : index[call.core.node]) e = Tidy(e, code.intervals());
+    std::string value = absl::StrCat("acc[", u, "]");
+    code.BindElement(call.core, index[call.core.node], value);
+    NodeId last = call.core.node;
+    for (NodeId id : path) {
+      NodeId from;
+      for (Value in : call.graph->node(id).inputs) {
+        if (index.count(in.node)) from = in.node;
+      }
+      ASSIGN_OR_RETURN(index[id],
+                       Forward(*call.graph, id, index[from], code.intervals()));
+      const ir::Node& node = call.graph->node(id);
+      if (node.Is("transpose") || node.Is("reshape")) {
+        ASSIGN_OR_RETURN(const std::string x, code.At({from, 0}, index[from]));
+        code.BindElement({id, 0}, index[id], x);
+      }
+      last = id;
+    }
+    ASSIGN_OR_RETURN(value, code.At({last, 0}, index[last]));
+    values.push_back(value);
+    offsets.push_back(code.Offset(place, index[last]));
+  }
+  bool together = width > 1;
+  for (const Monomial& mono : offsets[0].polynomial().monomials()) {
+    together = together && mono.coefficient.num() % width == 0;
+  }
+  together =
+      together && offsets[0].polynomial().constant_term().num() % width == 0;
+  for (int u = 0; u < width; ++u) {
+    together = together && offsets[u] == offsets[0] + DimExpr(u);
+  }
+  std::string text = code.Close();
+  if (together) {
+    absl::StrAppend(&text, "iso_pack<", type, ", ", width, "> pack;\n");
+  }
+  for (int u = 0; u < width; ++u) {
+    absl::StrAppend(
+        &text,
+        together ? absl::StrCat("pack.at[", u, "]")
+                 : absl::StrCat(place.pointer, "[", code.Text(offsets[u]), "]"),
+        " = iso_store_as<", type, ">(", values[u], ");\n");
+  }
+  if (together) {
+    absl::StrAppend(&text, "iso_store_pack<", type, ", ", width, ">(",
+                    place.pointer, " + ", code.Text(offsets[0]), ", pack);\n");
+  }
+  return text;
+}
+
+absl::StatusOr<ElementText> OperandText(const ProductCall& call,
+                                        const Product& p, int operand) {
+  ElementCode code = NewCode(call);
+  const Indices i = NewIndices(code, p);
+  const ir::Node& core = CoreOf(call);
+  std::vector<DimExpr> index;
+  std::string inside;
+  if (!p.convolution) {
+    index = FactorIndex(call, p, operand, i);
+  } else {
+    const std::vector<int64_t> x = ShapeOf(call, core.inputs[0]);
+    const std::vector<int64_t> w = ShapeOf(call, core.inputs[1]);
+    std::vector<int64_t> taps(w.begin() + 2, w.end());
+    taps.push_back(w[1]);
+    const std::vector<DimExpr> tap = TakeApart(i.k, taps);
+    if (operand == 1) {
+      index = {i.b * DimExpr(p.n) + i.n, tap.back()};
+      index.insert(index.end(), tap.begin(), tap.end() - 1);
+    } else {
+      const std::vector<DimExpr> place =
+          TakeApart(i.m, Places(ShapeOf(call, call.core)));
+      index = {place[0], i.b * DimExpr(w[1]) + tap.back()};
+      for (size_t s = 0; s + 2 < x.size(); ++s) {
+        const DimExpr at =
+            Tidy(place[s + 1] * DimExpr(core.attrs->Ints("stride")[s]) +
+                     tap[s] * DimExpr(core.attrs->Ints("dilation")[s]) -
+                     DimExpr(core.attrs->Ints("pad")[s]),
+                 code.intervals());
+        index.push_back(at);
+        const auto range = IntervalOf(at, code.intervals());
+        if (range && range->low >= 0 && range->high < x[s + 2]) continue;
+        absl::StrAppend(&inside, inside.empty() ? "" : " && ", "(unsigned)",
+                        code.Text(at), " < ", x[s + 2], "u");
+      }
+    }
+  }
+  ASSIGN_OR_RETURN(const std::string value,
+                   code.At(core.inputs[operand], index));
+  ElementText text{code.Close(), value};
+  if (!inside.empty()) {
+    const std::string type(ComputeType(p.dtype));
+    text.statements =
+        absl::StrCat(type, " padded = 0;\nif (", inside, ") {\n",
+                     text.statements, "padded = ", value, ";\n}\n");
+    text.value = "padded";
+  }
+  return text;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,107 @@
+// Products and convolutions seen as one thing: for each batch a matrix product
+//
+//   out[m, n] = sum over k of a[m, k] * b[k, n]
+//
+// whose operands are found in memory by index arithmetic, and whose result
+// goes through the rest of the fused kernel. A convolution's rows are places
+// of the output, its columns filters, its k taps and channels, channels
+// fastest; its groups are batches.
+#ifndef ISOMER_CUDA_PRODUCT_H_
+#define ISOMER_CUDA_PRODUCT_H_
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/kernel.h"
+#include "graph/graph.h"
+
+namespace isomer::cuda {
+
+// What the kernel is to compute: `core` is a matmul or conv2d, `output` depends
+// on it through pointwise operators, casts, reshapes and transposes.
+struct ProductCall {
+  const ir::Graph* graph = nullptr;
+  Value core;
+  std::vector<Operand> inputs;
+  Operand output;
+  bool constant_b = false;  // nothing on the device writes b
+};
+
+// How an operand lies in memory.
+enum class Run {
+  kNone,    // in no way that a fast kernel reads
+  kInner,   // k is contiguous
+  kOuter,   // m (of a) or n (of b) is contiguous
+  kWindow,  // a of a convolution: channels are contiguous
+};
+
+struct OperandRun {
+  Run run = Run::kNone;
+  std::string pointer;
+  // kInner, kOuter: the offset of element 0 of the contiguous index, a C
+  // expression in zb and mm, nn or kk. kWindow: unused.
+  std::string offset;
+  // The steps of batch, of m or n, and of k, and the offset, if it is made of
+  // these.
+  std::optional<std::array<int64_t, 4>> steps = {};
+};
+
+// The geometry of a convolution with two spatial dimensions at most.
+struct WindowRun {
+  int64_t channels = 0;  // of one group
+  int64_t in[2] = {1, 1}, out[2] = {1, 1}, kernel[2] = {1, 1};
+  int64_t stride[2] = {1, 1}, pad[2] = {0, 0}, dilation[2] = {1, 1};
+  int64_t step_n = 0, step[2] = {0, 0}, step_group = 0, offset = 0;
+  // Of the filters, where every channel is a group of its own.
+  int64_t filter_step[2] = {0, 0}, filter_offset = 0;
+};
+
+struct Product {
+  DType dtype = DType::kF32;
+  bool convolution = false;
+  // Every channel is convolved by itself: columns are channels, k is taps.
+  bool depthwise = false;
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  OperandRun a, b;
+  WindowRun window;
+  double flops() const { return 2.0 * batch * m * n * k; }
+};
+
+// A product as libraries take it. `a_inner`: k is contiguous in a; otherwise m
+// is. Steps are those of the other index, in elements, offsets too.
+struct LibraryProduct {
+  DType dtype = DType::kF16;
+  int64_t batch = 1, m = 1, n = 1, k = 1;
+  bool a_inner = true, b_inner = false;
+  int64_t a_step = 0, b_step = 0, a_batch = 0, b_batch = 0;
+  int64_t a_offset = 0, b_offset = 0;
+};
+
+// The product in that form, if it has it.
+std::optional<LibraryProduct> AsLibraryProduct(const Product& product);
+
+// The sizes of the product, and how its operands lie. Operands whose run is
+// kNone can be computed element by element only.
+absl::StatusOr<Product> Analyze(const ProductCall& call);
+
+// Statements that take the sum `acc[0..width)` of elements (zb, mm, j * width +
+// u) of the core through the rest of the kernel and store the results.
+absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
+                                         const Product& product, int width);
+
+// Statements for one element of an operand at zb, mm or nn, and kk, and the
+// expression of its value. The element is 0 where it is outside of the image.
+struct ElementText {
+  std::string statements, value;
+};
+absl::StatusOr<ElementText> OperandText(const ProductCall& call,
+                                        const Product& product, int operand);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_PRODUCT_H_

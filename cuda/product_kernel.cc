@@ -1,0 +1,661 @@
+// Source text, with sizes as constants.
+#include "cuda/product_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "cuda/preamble.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr int kPad = 8;  // elements after each row, against bank conflicts
+constexpr int kSharedLimit = 220 * 1024;
+
+int StageElements(const Product& p, const Tiling& t, int operand) {
+  const int outer = operand == 0 ? t.tm : t.tn, inner = t.bk * t.wk;
+  const Run run = operand == 0 ? p.a.run : p.b.run;
+  return run == Run::kOuter ? inner * (outer + kPad) : outer * (inner + kPad);
+}
+
+int SharedBytes(const Product& p, const Tiling& t) {
+  const int pipeline =
+      2 * t.stages * (StageElements(p, t, 0) + StageElements(p, t, 1));
+  const int sums = 4 * t.wk * t.tm * (t.tn + 4);
+  return std::max(pipeline, sums);
+}
+
+// The helpers of the fast kernel.
+constexpr char kFastHelpers[] = R"(
+__device__ __forceinline__ iso_u32 iso_shared(const void* p) {
+  return (iso_u32)__cvta_generic_to_shared(p);
+}
+// Of 8 elements `count` are there, the others become zeros.
+__device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
+                                          int count) {
+  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+               "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void iso_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int n>
+__device__ __forceinline__ void iso_arrived() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
+}
+__device__ __forceinline__ void iso_matrix4(iso_u32* r, iso_u32 at) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+}
+__device__ __forceinline__ void iso_matrix4_t(iso_u32* r, iso_u32 at) {
+  asm volatile(
+      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+}
+__device__ __forceinline__ void iso_mma(float* c, const iso_u32* a,
+                                        const iso_u32* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 "
+      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+__device__ __forceinline__ void iso_cluster_barrier() {
+  // Threads of a warp may come here one by one.
+  asm volatile("barrier.cluster.arrive.release;\n"
+               "barrier.cluster.wait.acquire;" ::: "memory");
+}
+__device__ __forceinline__ float4 iso_peer4(iso_u32 at, int rank) {
+  iso_u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there) : "r"(at), "r"(rank));
+  float4 x;
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(there));
+  return x;
+}
+)";
+
+// Copies of step kt of operand X to stage `slot`.
+std::string InnerLoader(const std::string& x, const OperandRun& run,
+                        const std::string& index, const std::string& first,
+                        int64_t size, int64_t k, int outer) {
+  return absl::StrReplaceAll(
+      R"(
+  enum { X_CHUNKS = X_OUTER * (SLAB / 8), X_TIMES = (X_CHUNKS + NT - 1) / NT };
+  int x_from[X_TIMES];
+#pragma unroll
+  for (int i = 0; i < X_TIMES; ++i) {
+    const int c = tid + i * NT;
+    const int INDEX = FIRST + c / (SLAB / 8);
+    x_from[i] = INDEX < SIZE && c < X_CHUNKS
+        ? OFFSET + c % (SLAB / 8) * 8 : -1;
+  }
+  auto x_load = [&](int slot, int kt) {
+#pragma unroll
+    for (int i = 0; i < X_TIMES; ++i) {
+      const int c = tid + i * NT;
+      if (X_CHUNKS % NT != 0 && c >= X_CHUNKS) break;
+      const int there =
+          x_from[i] >= 0 ? KSIZE - (kt * SLAB + c % (SLAB / 8) * 8) : 0;
+      iso_copy8(x_stage + 2 * (slot * X_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
+                                c % (SLAB / 8) * 8),
+                 POINTER + (there > 0 ? x_from[i] + kt * SLAB : 0), there);
+    }
+  };
+)",
+      {{"x_", absl::StrCat(x, "_")},
+       {"X_", absl::StrCat(x == "a" ? "A_" : "B_")},
+       {"X_OUTER", absl::StrCat(outer)},
+       {"INDEX", index},
+       {"FIRST", first},
+       {"KSIZE", absl::StrCat(k)},
+       {"SIZE", absl::StrCat(size)},
+       {"OFFSET", run.offset},
+       {"POINTER", run.pointer}});
+}
+
+std::string OuterLoader(const std::string& x, const OperandRun& run,
+                        const std::string& first, int64_t size, int64_t k,
+                        int outer) {
+  return absl::StrReplaceAll(
+      R"(
+  enum { X_CHUNKS = SLAB * (X_OUTER / 8), X_TIMES = (X_CHUNKS + NT - 1) / NT };
+  auto x_load = [&](int slot, int kt) {
+#pragma unroll
+    for (int i = 0; i < X_TIMES; ++i) {
+      const int c = tid + i * NT;
+      if (X_CHUNKS % NT != 0 && c >= X_CHUNKS) break;
+      const int kk = kt * SLAB + c / (X_OUTER / 8);
+      const int at = FIRST + c % (X_OUTER / 8) * 8;
+      const int there = kk < KSIZE ? SIZE - at : 0;
+      iso_copy8(x_stage + 2 * (slot * X_STAGE +
+                                c / (X_OUTER / 8) * (X_OUTER + PAD) +
+                                c % (X_OUTER / 8) * 8),
+                 POINTER + (there > 0 ? OFFSET + at : 0), there);
+    }
+  };
+)",
+      {{"x_", absl::StrCat(x, "_")},
+       {"X_", absl::StrCat(x == "a" ? "A_" : "B_")},
+       {"X_OUTER", absl::StrCat(outer)},
+       {"FIRST", first},
+       {"KSIZE", absl::StrCat(k)},
+       {"SIZE", absl::StrCat(size)},
+       {"OFFSET", run.offset},
+       {"POINTER", run.pointer}});
+}
+
+std::string WindowLoader(const Product& p, int outer) {
+  const WindowRun& g = p.window;
+  const bool taps = g.kernel[0] * g.kernel[1] > 1;
+  const bool padded = [&] {
+    for (int s = 0; s < 2; ++s) {
+      const int64_t last = (g.out[s] - 1) * g.stride[s] - g.pad[s] +
+                           (g.kernel[s] - 1) * g.dilation[s];
+      if (g.pad[s] != 0 || last >= g.in[s]) return true;
+    }
+    return false;
+  }();
+  const std::string tap =
+      taps ? absl::StrFormat(
+                 "const int tap = kk / %d, cc = kk %% %d, y = a_y[i] + tap / "
+                 "%d * %d, x = a_x[i] + tap %% %d * %d;\n",
+                 g.channels, g.channels, g.kernel[1], g.dilation[0],
+                 g.kernel[1], g.dilation[1])
+           : "const int cc = kk, y = a_y[i], x = a_x[i];\n";
+  const std::string inside =
+      padded ? absl::StrFormat("(unsigned)y < %du && (unsigned)x < %du",
+                               g.in[0], g.in[1])
+             : "true";
+  return absl::StrReplaceAll(
+      R"(
+  enum { A_CHUNKS = TM * (SLAB / 8), A_TIMES = (A_CHUNKS + NT - 1) / NT };
+  int a_from[A_TIMES], a_y[A_TIMES], a_x[A_TIMES];
+#pragma unroll
+  for (int i = 0; i < A_TIMES; ++i) {
+    const int c = tid + i * NT;
+    const int mm = m0 + c / (SLAB / 8);
+    const int place = mm % PLACES;
+    a_from[i] = mm < SIZE && c < A_CHUNKS
+        ? BASE + mm / PLACES * STEP_N + zb * STEP_G : -1;
+    a_y[i] = place / OUT_X * STRIDE_Y - PAD_Y;
+    a_x[i] = place % OUT_X * STRIDE_X - PAD_X;
+  }
+  auto a_load = [&](int slot, int kt) {
+#pragma unroll
+    for (int i = 0; i < A_TIMES; ++i) {
+      const int c = tid + i * NT;
+      if (A_CHUNKS % NT != 0 && c >= A_CHUNKS) break;
+      const int kk = kt * SLAB + c % (SLAB / 8) * 8;
+      TAP
+      const bool there = a_from[i] >= 0 && kk < KSIZE && INSIDE;
+      iso_copy8(a_stage + 2 * (slot * A_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
+                                c % (SLAB / 8) * 8),
+                POINTER +
+                    (there ? a_from[i] + y * STEP_Y + x * STEP_X + cc : 0),
+                 there ? 8 : 0);
+    }
+  };
+)",
+      {{"PLACES", absl::StrCat(g.out[0] * g.out[1])},
+       {"KSIZE", absl::StrCat(p.k)},
+       {"SIZE", absl::StrCat(p.m)},
+       {"TM", absl::StrCat(outer)},
+       {"BASE", absl::StrCat(g.offset)},
+       {"STEP_N", absl::StrCat(g.step_n)},
+       {"STEP_G", absl::StrCat(g.step_group)},
+       {"OUT_X", absl::StrCat(g.out[1])},
+       {"STRIDE_Y", absl::StrCat(g.stride[0])},
+       {"STRIDE_X", absl::StrCat(g.stride[1])},
+       {"PAD_Y", absl::StrCat(g.pad[0])},
+       {"PAD_X", absl::StrCat(g.pad[1])},
+       {"STEP_Y", absl::StrCat(g.step[0])},
+       {"STEP_X", absl::StrCat(g.step[1])},
+       {"TAP", tap},
+       {"INSIDE", inside},
+       {"POINTER", p.a.pointer}});
+}
+
+// Fragments of one step of k from shared memory.
+std::string Fragments(const Product& p) {
+  const bool a_outer = p.a.run == Run::kOuter, b_outer = p.b.run == Run::kOuter;
+  const char* a = a_outer ? R"(
+        iso_matrix4_t(fa[i], a_now + 2 * ((k0 + (lane & 7) + (lane >> 4) * 8) *
+            (TM + PAD) + wm * WTM + i * 16 + ((lane >> 3) & 1) * 8));)"
+                          : R"(
+        iso_matrix4(fa[i], a_now + 2 * ((wm * WTM + i * 16 + (lane & 15)) *
+            (SLAB + PAD) + k0 + (lane >> 4) * 8));)";
+  const char* b = b_outer ? R"(
+        iso_matrix4_t(fb[j], b_now + 2 * ((k0 + (lane & 15)) * (TN + PAD) +
+            wn * WTN + j * 16 + (lane >> 4) * 8));)"
+                          : R"(
+        iso_matrix4(fb[j], b_now + 2 * ((wn * WTN + j * 16 + (lane & 7) +
+            (lane >> 4) * 8) * (SLAB + PAD) + k0 + ((lane >> 3) & 1) * 8));)";
+  return absl::StrCat("      for (int i = 0; i < WTM / 16; ++i) {", a,
+                      "\n      }\n#pragma unroll\n"
+                      "      for (int j = 0; j < WTN / 16; ++j) {",
+                      b, "\n      }\n");
+}
+
+constexpr char kFastBody[] = R"(
+  extern __shared__ __align__(128) unsigned char memory[];
+  iso_release();
+  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+  const int wk = warp / (WM * WN), wm = warp / WN % WM, wn = warp % WN;
+  const int m0 = blockIdx.x * TM, n0 = blockIdx.y * TN;
+  const int zb = blockIdx.z / SPLIT, part = blockIdx.z % SPLIT;
+  const iso_u32 a_stage = iso_shared(memory);
+  const iso_u32 b_stage = a_stage + 2 * STAGES * A_STAGE;
+  enum { STEPS = (K + SLAB - 1) / SLAB, EACH = (STEPS + SPLIT - 1) / SPLIT };
+  const int first = part * EACH;
+  const int count = first + EACH < STEPS ? EACH : STEPS - first;
+LOADERS
+  float c[WTM / 16][WTN / 8][4] = {};
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    if (B_FIRST && s < count) b_load(s, first + s);
+  }
+  iso_wait();
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    if (s < count) {
+      if (!B_FIRST) b_load(s, first + s);
+      a_load(s, first + s);
+    }
+    iso_commit();
+  }
+  int slot = 0, next = STAGES - 1;
+  for (int t = 0; t < count; ++t) {
+    iso_arrived<STAGES - 2>();
+    __syncthreads();
+    if (t + STAGES - 1 < count) {
+      b_load(next, first + t + STAGES - 1);
+      a_load(next, first + t + STAGES - 1);
+    }
+    iso_commit();
+    const iso_u32 a_now = a_stage + 2 * slot * A_STAGE;
+    const iso_u32 b_now = b_stage + 2 * slot * B_STAGE;
+#pragma unroll
+    for (int kb = 0; kb < BK; kb += 16) {
+      const int k0 = wk * BK + kb;
+      iso_u32 fa[WTM / 16][4], fb[WTN / 16][4];
+#pragma unroll
+FRAGMENTS
+#pragma unroll
+      for (int i = 0; i < WTM / 16; ++i) {
+#pragma unroll
+        for (int j = 0; j < WTN / 8; ++j) {
+          iso_mma(c[i][j], fa[i], fb[j / 2] + j % 2 * 2);
+        }
+      }
+    }
+    slot = slot + 1 == STAGES ? 0 : slot + 1;
+    next = next + 1 == STAGES ? 0 : next + 1;
+  }
+  iso_arrived<0>();
+  __syncthreads();
+  float* sums = (float*)memory;
+#pragma unroll
+  for (int i = 0; i < WTM / 16; ++i) {
+#pragma unroll
+    for (int j = 0; j < WTN / 8; ++j) {
+      float* at = sums + (wk * TM + wm * WTM + i * 16 + lane / 4) * (TN + 4) +
+                  wn * WTN + j * 8 + lane % 4 * 2;
+      *(float2*)at = make_float2(c[i][j][0], c[i][j][1]);
+      *(float2*)(at + 8 * (TN + 4)) = make_float2(c[i][j][2], c[i][j][3]);
+    }
+  }
+  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+  const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
+  for (int q = part * OWN + tid; q < last; q += NT) {
+    const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
+    const int mm = m0 + row, nn = n0 + col;
+    if (mm >= M || nn >= N) continue;
+    float acc[WIDTH] = {};
+#pragma unroll
+    for (int w = 0; w < WK; ++w) {
+      const float* at = sums + (w * TM + row) * (TN + 4) + col;
+      if (SPLIT > 1) {
+        const iso_u32 own = iso_shared(at);
+#pragma unroll
+        for (int r = 0; r < SPLIT; ++r) {
+ADD_PEER
+        }
+      } else {
+#pragma unroll
+        for (int u = 0; u < WIDTH; ++u) acc[u] += at[u];
+      }
+    }
+    const int j = nn / WIDTH;
+EPILOGUE
+  }
+  if (SPLIT > 1) iso_cluster_barrier();
+)";
+
+int EpilogueWidth(const Product& p, const Tiling& t) {
+  int width = 8;
+  while (width > 1 && p.n % width != 0) width /= 2;
+  // Peers are read four elements at a time.
+  if (t.split > 1 && width < 4) width = 1;
+  return width;
+}
+
+std::string AddPeer(int width) {
+  if (width < 4) {
+    return "          acc[0] += iso_peer1(own, r);\n";
+  }
+  std::string text;
+  for (int u = 0; u < width; u += 4) {
+    absl::StrAppendFormat(
+        &text,
+        "          { const float4 x = iso_peer4(own + %d, r); "
+        "acc[%d] += x.x; acc[%d] += x.y; acc[%d] += x.z; "
+        "acc[%d] += x.w; }\n",
+        u * 4, u, u + 1, u + 2, u + 3);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string Tiling::ToString() const {
+  return absl::StrFormat("%dx%d k%d %dx%dx%d s%d z%d", tm, tn, bk, wm, wn, wk,
+                         stages, split);
+}
+
+std::vector<Tiling> Tilings(const Product& p, int units) {
+  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
+  if (p.a.run == Run::kNone || p.b.run == Run::kNone || p.depthwise) return {};
+  if (p.m * p.n * p.k == 0) return {};
+  static constexpr Tiling kShapes[] = {
+      {128, 128, 32, 2, 4, 1, 4}, {128, 128, 64, 2, 4, 1, 3},
+      {128, 64, 32, 4, 2, 1, 4},  {64, 128, 32, 2, 4, 1, 4},
+      {64, 64, 32, 2, 2, 1, 4},   {64, 64, 32, 2, 2, 2, 4},
+      {64, 64, 32, 2, 2, 4, 3},   {64, 32, 32, 2, 1, 4, 4},
+      {64, 32, 32, 2, 1, 8, 3},   {32, 64, 32, 1, 2, 4, 4},
+      {32, 64, 32, 1, 2, 8, 3},   {32, 32, 32, 1, 1, 4, 4},
+      {32, 32, 32, 1, 1, 8, 3},   {16, 64, 32, 1, 2, 4, 4},
+      {16, 64, 32, 1, 2, 8, 3},   {16, 32, 32, 1, 1, 8, 3},
+      {16, 32, 32, 1, 1, 16, 3},  {16, 128, 32, 1, 4, 2, 4},
+      {16, 16, 64, 1, 1, 8, 2},   {64, 16, 32, 2, 1, 8, 3},
+  };
+  std::vector<std::pair<double, Tiling>> found;
+  for (Tiling t : kShapes) {
+    for (int split : {1, 2, 4, 8}) {
+      t.split = split;
+      const int64_t steps = CeilDiv(p.k, int64_t{t.bk * t.wk});
+      if (split > 1 && steps < 2 * split) continue;
+      if (t.wk > 1 && p.k <= t.bk * t.wk / 2) continue;
+      if (t.tn == 16 && t.wn * 16 > t.tn) continue;
+      const int shared = SharedBytes(p, t);
+      if (shared > kSharedLimit) continue;
+      const int64_t blocks = CeilDiv(p.m, int64_t{t.tm}) *
+                             CeilDiv(p.n, int64_t{t.tn}) * p.batch * split;
+      // Microseconds, roughly: a block's way along k, as often as blocks have
+      // to wait for a place.
+      const int fit = std::max(
+          1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 4}));
+      const double waves =
+          std::ceil(static_cast<double>(blocks) / (units * fit));
+      const double bytes = 2.0 * (t.tm + t.tn) * t.bk * t.wk;
+      const double math = 2.0 * t.tm * t.tn * t.bk * t.wk / 3.0e6;
+      const double busy =
+          std::min<double>(fit, std::ceil(static_cast<double>(blocks) / units));
+      const double step = std::max({bytes * busy / 60e3, math * busy, 0.08});
+      const double time = waves * (1.0 + steps / split * step) +
+                          (split > 1 ? 0.6 : 0) + 0.1 * t.wk;
+      found.push_back({time, t});
+    }
+  }
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  // Two ways to split each shape, so that the guess decides little.
+  std::vector<Tiling> out;
+  std::map<std::string, int> tried;
+  for (const auto& [time, t] : found) {
+    if (time > 3 * found[0].first || out.size() >= 24) break;
+    Tiling shape = t;
+    shape.split = 1;
+    if (++tried[shape.ToString()] <= 2) out.push_back(t);
+  }
+  return out;
+}
+
+absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
+                                          const Product& p, const Tiling& t) {
+  const int width = EpilogueWidth(p, t);
+  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, width));
+  const int slab = t.bk * t.wk;
+  std::string loaders;
+  if (p.a.run == Run::kWindow) {
+    loaders = WindowLoader(p, t.tm);
+  } else if (p.a.run == Run::kInner) {
+    loaders = InnerLoader("a", p.a, "mm", "m0", p.m, p.k, t.tm);
+  } else {
+    loaders = OuterLoader("a", p.a, "m0", p.m, p.k, t.tm);
+  }
+  loaders += p.b.run == Run::kInner
+                 ? InnerLoader("b", p.b, "nn", "n0", p.n, p.k, t.tn)
+                 : OuterLoader("b", p.b, "n0", p.n, p.k, t.tn);
+  std::string text =
+      absl::StrReplaceAll(kFastBody, {{"LOADERS", loaders},
+                                      {"FRAGMENTS", Fragments(p)},
+                                      {"EPILOGUE", epilogue},
+                                      {"ADD_PEER", AddPeer(width)}});
+  std::string defines = absl::StrFormat(
+      "enum { TM = %d, TN = %d, BK = %d, WM = %d, WN = %d, WK = %d,\n"
+      "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"
+      "       WTM = TM / WM, WTN = TN / WN, A_STAGE = %d, B_STAGE = %d,\n"
+      "       WIDTH = %d, B_FIRST = %d };\n"
+      "enum : long long { M = %d, N = %d, K = %d };\n",
+      t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
+      t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
+      call.constant_b ? 1 : 0, p.m, p.n, p.k);
+  KernelSource out;
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(),
+      absl::StrReplaceAll(kFastHelpers,
+                          {{"TYPE", p.dtype == DType::kF16 ? "f16" : "bf16"}}),
+      width < 4 ? R"(
+__device__ __forceinline__ float iso_peer1(iso_u32 at, int rank) {
+  iso_u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there) : "r"(at), "r"(rank));
+  float x;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there));
+  return x;
+}
+)"
+                : "",
+      defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
+      ") ", kEntry, "(", Parameters(call.inputs, {call.output}), ") {\n", text,
+      "}\n");
+  out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
+              static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
+              static_cast<int>(p.batch) * t.split};
+  out.block = t.threads();
+  out.shared_bytes = SharedBytes(p, t);
+  out.cluster = t.split;
+  return out;
+}
+
+absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
+                                            const Product& p) {
+  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, 1));
+  ASSIGN_OR_RETURN(const ElementText a, OperandText(call, p, 0));
+  ASSIGN_OR_RETURN(const ElementText b, OperandText(call, p, 1));
+  // Neighbouring threads read what lies side by side where that is known.
+  const bool a_along_k = p.a.run != Run::kOuter && !p.convolution;
+  const bool b_along_k = p.b.run == Run::kInner;
+  const std::string text = absl::StrReplaceAll(
+      R"(
+  __shared__ TYPE as[16][TM + 1], bs[16][TN + 1];
+  iso_release();
+  const int tid = threadIdx.x, zb = blockIdx.z;
+  const int m0 = blockIdx.x * TM, n0 = blockIdx.y * TN;
+  const int r0 = tid / 16, c0 = tid % 16;
+  iso_wait();
+  TYPE sums[TM / 16][TN / 16] = {};
+  for (int k0 = 0; k0 < K; k0 += 16) {
+#pragma unroll 4
+    for (int e = tid; e < TM * 16; e += 256) {
+      const int row = A_K ? e / 16 : e % TM, step = A_K ? e % 16 : e / TM;
+      const int mm = m0 + row, kk = k0 + step;
+      TYPE x = 0;
+      if (mm < M && kk < K) {
+        A_STATEMENTS
+        x = A_VALUE;
+      }
+      as[step][row] = x;
+    }
+#pragma unroll 4
+    for (int e = tid; e < TN * 16; e += 256) {
+      const int col = B_K ? e / 16 : e % TN, step = B_K ? e % 16 : e / TN;
+      const int nn = n0 + col, kk = k0 + step;
+      TYPE x = 0;
+      if (nn < N && kk < K) {
+        B_STATEMENTS
+        x = B_VALUE;
+      }
+      bs[step][col] = x;
+    }
+    __syncthreads();
+#pragma unroll
+    for (int s = 0; s < 16; ++s) {
+      TYPE xa[TM / 16], xb[TN / 16];
+#pragma unroll
+      for (int i = 0; i < TM / 16; ++i) xa[i] = as[s][r0 + i * 16];
+#pragma unroll
+      for (int j = 0; j < TN / 16; ++j) xb[j] = bs[s][c0 + j * 16];
+#pragma unroll
+      for (int i = 0; i < TM / 16; ++i) {
+#pragma unroll
+        for (int j = 0; j < TN / 16; ++j) sums[i][j] += xa[i] * xb[j];
+      }
+    }
+    __syncthreads();
+  }
+#pragma unroll
+  for (int i = 0; i < TM / 16; ++i) {
+#pragma unroll
+    for (int jj = 0; jj < TN / 16; ++jj) {
+      const int mm = m0 + r0 + i * 16, j = n0 + c0 + jj * 16;
+      if (mm >= M || j >= N) continue;
+      const TYPE acc[1] = {sums[i][jj]};
+      EPILOGUE
+    }
+  }
+)",
+      {{"TYPE", ComputeType(p.dtype)},
+       {"A_STATEMENTS", a.statements},
+       {"A_VALUE", a.value},
+       {"B_STATEMENTS", b.statements},
+       {"B_VALUE", b.value},
+       {"A_K", a_along_k ? "1" : "0"},
+       {"B_K", b_along_k ? "1" : "0"},
+       {"EPILOGUE", epilogue}});
+  // Small tiles where there is little to do.
+  int tm = 64, tn = 64;
+  while (tm > 16 &&
+         CeilDiv(p.m, int64_t{tm}) * CeilDiv(p.n, int64_t{tn}) * p.batch <
+             132) {
+    (tm >= tn ? tm : tn) /= 2;
+  }
+  KernelSource out;
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(), "enum { TM = ", tm, ", TN = ", tn,
+      " };\nenum : long long { M = ", p.m, ", N = ", p.n, ", K = ", p.k,
+      " };\nextern \"C\" __global__ void __launch_bounds__(256) ", kEntry, "(",
+      Parameters(call.inputs, {call.output}), ") {\n", text, "}\n");
+  out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{tm})),
+              static_cast<int>(CeilDiv(p.n, int64_t{tn})),
+              static_cast<int>(p.batch)};
+  out.block = 256;
+  return out;
+}
+
+absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,
+                                             const Product& p) {
+  constexpr int kWidth = 8, kBlock = 128;
+  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, kWidth));
+  const WindowRun& g = p.window;
+  const int64_t count = p.m * p.n / kWidth;
+  const std::string text = absl::StrReplaceAll(
+      R"(
+  iso_release();
+  const int linear = blockIdx.x * BLOCK + threadIdx.x;
+  iso_wait();
+  if (linear >= COUNT) return;
+  const int j = linear % CHUNKS, mm = linear / CHUNKS, zb = 0;
+  const int place = mm % PLACES, y0 = place / OUT_X * STRIDE_Y - PAD_Y;
+  const int x0 = place % OUT_X * STRIDE_X - PAD_X;
+  const TYPE* image = IMAGE + BASE + mm / PLACES * STEP_N + j * 8;
+  const TYPE* filter = FILTER + F_BASE + j * 8;
+  float acc[8] = {};
+#pragma unroll
+  for (int ky = 0; ky < KERNEL_Y; ++ky) {
+#pragma unroll
+    for (int kx = 0; kx < KERNEL_X; ++kx) {
+      const int y = y0 + ky * DILATION_Y, x = x0 + kx * DILATION_X;
+      if ((unsigned)y < IN_Yu && (unsigned)x < IN_Xu) {
+        const iso_pack<TYPE, 8> a =
+            iso_load_pack<TYPE, 8>(image + y * STEP_Y + x * STEP_X);
+        const iso_pack<TYPE, 8> b =
+            iso_load_pack<TYPE, 8>(filter + ky * F_STEP_Y + kx * F_STEP_X);
+#pragma unroll
+        for (int u = 0; u < 8; ++u) {
+          acc[u] += iso_value(a.at[u]) * iso_value(b.at[u]);
+        }
+      }
+    }
+  }
+EPILOGUE
+)",
+      {{"BLOCK", absl::StrCat(kBlock)},
+       {"COUNT", absl::StrCat(count)},
+       {"CHUNKS", absl::StrCat(p.n / kWidth)},
+       {"PLACES", absl::StrCat(g.out[0] * g.out[1])},
+       {"OUT_X", absl::StrCat(g.out[1])},
+       {"STRIDE_Y", absl::StrCat(g.stride[0])},
+       {"STRIDE_X", absl::StrCat(g.stride[1])},
+       {"PAD_Y", absl::StrCat(g.pad[0])},
+       {"PAD_X", absl::StrCat(g.pad[1])},
+       {"KERNEL_Y", absl::StrCat(g.kernel[0])},
+       {"KERNEL_X", absl::StrCat(g.kernel[1])},
+       {"DILATION_Y", absl::StrCat(g.dilation[0])},
+       {"DILATION_X", absl::StrCat(g.dilation[1])},
+       {"IN_Y", absl::StrCat(g.in[0])},
+       {"IN_X", absl::StrCat(g.in[1])},
+       {"STEP_N", absl::StrCat(g.step_n)},
+       {"STEP_Y", absl::StrCat(g.step[0])},
+       {"STEP_X", absl::StrCat(g.step[1])},
+       {"F_STEP_Y", absl::StrCat(g.filter_step[0])},
+       {"F_STEP_X", absl::StrCat(g.filter_step[1])},
+       {"F_BASE", absl::StrCat(g.filter_offset)},
+       {"BASE", absl::StrCat(g.offset)},
+       {"IMAGE", p.a.pointer},
+       {"FILTER", p.b.pointer},
+       {"TYPE", StorageType(p.dtype)},
+       {"EPILOGUE", epilogue}});
+  KernelSource out;
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(),
+      "extern \"C\" __global__ void __launch_bounds__(", kBlock, ") ", kEntry,
+      "(", Parameters(call.inputs, {call.output}), ") {\n", text, "}\n");
+  out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{kBlock}));
+  out.block = kBlock;
+  return out;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,91 @@
+// A planned graph as a list of kernel launches over planned memory: all that
+// can be decided without a device.
+//
+// Values lie in buffers with a step for each dimension. Images that
+// convolutions read or write have their channels last; what a concat wants in
+// its output is computed there; views are other steps over the same buffer.
+// Buffers of values that are never alive at one time share memory.
+#ifndef ISOMER_CUDA_PROGRAM_H_
+#define ISOMER_CUDA_PROGRAM_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cost_model/cost.h"
+#include "cuda/kernel.h"
+#include "cuda/product.h"
+#include "graph/graph.h"
+#include "ops/onnx_node.h"
+
+namespace isomer::cuda {
+
+struct Buffer {
+  enum class Kind { kInput, kConstant, kScratch };
+  Kind kind = Kind::kScratch;
+  int64_t bytes = 0;
+  SharedBytes data = {};             // kConstant: what is in it
+  int first = INT32_MAX, last = -1;  // the steps that use it
+  int64_t offset = 0;                // kScratch: in the arena
+};
+
+// One way to compute a step: a kernel, or a product by a library, which a
+// kernel may follow.
+struct Variant {
+  std::string name;  // "element", "64x64 k32 2x2x1 s4 z1", "library", ...
+  // Null if the library computes all of it.
+  std::function<absl::StatusOr<KernelSource>()> source;
+  std::optional<LibraryProduct> library = {};
+  int a = 0, b = 0, out = 0;        // the library's buffers
+  std::vector<int> arguments = {};  // of the kernel, if not those of the step
+};
+
+struct Step {
+  std::string family;     // of the planner: "matmul", "pointwise", ...
+  std::string signature;  // what a profile calls the planned kernel; "" if the
+                          // step is no kernel of the plan, but a copy
+  std::vector<Variant> variants;  // the first is the best guess
+  std::vector<int> arguments;     // buffers, in the order of parameters
+  double flops = 0;
+  int64_t bytes = 0;  // that have to be moved at least
+};
+
+struct ProgramInput {
+  std::string name;
+  TensorType type;
+  int buffer = 0;
+};
+struct ProgramOutput {
+  std::string name;
+  TensorType type;
+  int buffer = 0;
+};
+
+struct Program {
+  std::vector<Buffer> buffers;
+  std::vector<Step> steps;
+  std::vector<ProgramInput> inputs;    // those that are read
+  std::vector<ProgramOutput> outputs;  // in the order of the graph
+  int64_t arena_bytes = 0;
+  int64_t constant_bytes = 0;
+};
+
+struct ProgramOptions {
+  int units = 132;  // streaming multiprocessors of the device
+  // Called now and then while constants are folded; false stops.
+  std::function<bool(int done, int total)> progress = nullptr;
+};
+
+// Plans the graph with the cost model and generates its kernels. An operator
+// without a kernel is an Unimplemented error that names it.
+absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
+                                    const cost::CostModel& cost,
+                                    const ProgramOptions& options = {});
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_PROGRAM_H_

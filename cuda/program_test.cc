@@ -1,0 +1,148 @@
+// Every operator becomes kernels that NVRTC compiles; no GPU is needed.
+#include "cuda/program.h"
+
+#include <set>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cuda/compiler.h"
+#include "graph/text.h"
+#include "gtest/gtest.h"
+#include "ops/example.h"
+#include "ops/registry.h"
+
+namespace isomer::cuda {
+namespace {
+
+const cost::CostModel& H200() {
+  static const auto* model = new cost::CostModel(
+      *cost::CostModel::Create(*cost::Target::Named("h200")));
+  return *model;
+}
+
+absl::StatusOr<Program> Make(absl::string_view text) {
+  auto graph = ir::ParseGraph(text);
+  if (!graph.ok()) return graph.status();
+  return MakeProgram(*graph, H200());
+}
+
+// "family variant bytes" of the steps, one a line.
+std::string Steps(const Program& p) {
+  std::string text;
+  for (const Step& s : p.steps) {
+    absl::StrAppend(&text, s.family, " ", s.variants[0].name, "\n");
+  }
+  return text;
+}
+
+TEST(Program, EveryOperatorCompiles) {
+  auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  std::set<std::string> without;
+  int compiled = 0;
+  for (const OpDef* op : Ops().all()) {
+    if (op->parallel) continue;
+    for (const std::string& text : op->cases) {
+      const TypedCall call = *ParseTypedCall(text);
+      ir::Graph g;
+      std::vector<Value> in;
+      for (size_t i = 0; i < call.inputs.size(); ++i) {
+        in.push_back(g.AddInput(absl::StrCat("x", i), call.inputs[i]));
+      }
+      auto id = g.AddNode(*op, in, call.attrs);
+      ASSERT_TRUE(id.ok()) << text << ": " << id.status();
+      for (int k = 0; k < op->outputs; ++k) {
+        g.AddOutput(absl::StrCat("y", k), {*id, k});
+      }
+      auto program = MakeProgram(g, H200());
+      if (absl::IsUnimplemented(program.status())) {
+        without.insert(op->name);
+        continue;
+      }
+      ASSERT_TRUE(program.ok()) << text << ": " << program.status();
+      for (const Step& s : program->steps) {
+        auto source = s.variants[0].source();
+        ASSERT_TRUE(source.ok()) << text << ": " << source.status();
+        auto code = compiler->Compile(source->text, "sm_90a");
+        EXPECT_TRUE(code.ok())
+            << text << ": " << code.status() << "\n"
+            << source->text.substr(source->text.find("extern \"C\""));
+        ++compiled;
+      }
+    }
+  }
+  EXPECT_GE(compiled, 250);
+  EXPECT_EQ(without,
+            (std::set<std::string>{"scatter_elements", "scatter_nd", "topk"}));
+}
+
+TEST(Program, AnOperatorWithoutAKernelIsNamed) {
+  const auto p = Make(
+      "input x: f32[4]\ninput n: i64[1]\n"
+      "v, i = topk(x, n)\noutput y = v\n");
+  EXPECT_FALSE(p.ok());
+  const auto q = Make(
+      "input x: f32[2]\nv = opaque \"c:Op\" \"k\" (x): f32[2]\noutput y = v\n");
+  EXPECT_TRUE(absl::IsUnimplemented(q.status())) << q.status();
+  EXPECT_TRUE(absl::StrContains(q.status().message(), "c:Op")) << q.status();
+}
+
+TEST(Program, FusesAsPlanned) {
+  const auto p = Make(
+      "input x: f16[128,768]\nconst w: f16[768,768] = 0.5\n"
+      "const b: f16[768] = 0.25\n"
+      "m = matmul(x, w)\nc = broadcast(b, shape=[128 768], dims=[1])\n"
+      "s = add(m, c)\nr = relu(s)\noutput y = r\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
+  EXPECT_EQ(p->steps[0].family, "matmul");
+  EXPECT_GT(p->steps[0].variants.size(), 3u);
+  EXPECT_EQ(p->steps[0].flops, 2.0 * 128 * 768 * 768);
+}
+
+TEST(Program, AllTilingsCompile) {
+  auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  for (absl::string_view text :
+       {"input x: f16[40,96]\nconst w: f16[96,72] = 0.5\n"
+        "m = matmul(x, w)\nr = relu(m)\noutput y = r\n",
+        "input x: f16[2,3,32,64]\ninput w: f16[2,3,32,64]\n"
+        "t = transpose(w, perm=[0 1 3 2])\nm = matmul(x, t)\noutput y = m\n",
+        "input x: bf16[1,16,14,14]\nconst w: bf16[32,16,3,3] = 0.5\n"
+        "i = relu(x)\nc = conv2d(i, w, pad=1, stride=2)\noutput y = c\n"}) {
+    const auto p = Make(text);
+    ASSERT_TRUE(p.ok()) << p.status();
+    for (const Step& s : p->steps) {
+      for (const Variant& v : s.variants) {
+        auto source = v.source();
+        ASSERT_TRUE(source.ok()) << source.status();
+        auto code = compiler->Compile(source->text, "sm_90a");
+        EXPECT_TRUE(code.ok()) << text << v.name << ": " << code.status();
+      }
+    }
+  }
+}
+
+TEST(Program, MemoryIsShared) {
+  std::string text = "input x: f32[1024]\nv0 = softmax(x)\n";
+  for (int i = 1; i < 20; ++i) {
+    absl::StrAppend(&text, "v", i, " = softmax(v", i - 1, ")\n");
+  }
+  const auto p = Make(text + "output y = v19\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(p->steps.size(), 20u);
+  EXPECT_LE(p->arena_bytes, 3 * 4096);
+}
+
+TEST(Program, ConcatIsWrittenInPlace) {
+  const auto p = Make(
+      "input x: f16[1,64,8,8]\nconst w: f16[64,64,1,1] = 0.5\n"
+      "const v: f16[64,64,3,3] = 0.5\n"
+      "a = conv2d(x, w)\nb = conv2d(x, v, pad=1)\nc = concat(a, b, axis=1)\n"
+      "d = softmax(c)\noutput y = d\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(p->steps.size(), 3u) << Steps(*p);
+}
+
+}  // namespace
+}  // namespace isomer::cuda

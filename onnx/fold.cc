@@ -1,0 +1,154 @@
+// A piece of a value is computed from pieces of operands, as a device would
+// compute its share: what may be cut is read off the operators' index semantics
+// (ops/sharding.h).
+#include "onnx/fold.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "ops/sharding.h"
+#include "ops/status.h"
+
+namespace isomer::onnx {
+
+namespace {
+
+// How many pieces a value is cut into along its first dimension: the fewest
+// equal ones that are small enough.
+int64_t PiecesOf(const TensorType& type, int64_t piece_elements) {
+  const int64_t n = NumElements(type);
+  if (n <= piece_elements || type.shape.empty()) return 1;
+  const int64_t rows = type.shape[0];
+  int64_t pieces = std::min(rows, (n + piece_elements - 1) / piece_elements);
+  while (rows % pieces != 0) ++pieces;
+  return pieces;
+}
+
+// The part of a constant that piece `piece` of `pieces` along `dim` is.
+absl::StatusOr<std::shared_ptr<const ir::Constant>> CutConstant(
+    const ir::Constant& constant, int dim, int64_t piece, int64_t pieces) {
+  TensorType type = constant.type();
+  const int64_t size = type.shape[dim] / pieces;
+  int64_t outer = 1, inner = ByteSize(type.dtype);
+  for (int d = 0; d < type.rank(); ++d) {
+    if (d < dim) outer *= type.shape[d];
+    if (d > dim) inner *= type.shape[d];
+  }
+  const int64_t row = type.shape[dim] * inner;
+  std::string bytes;
+  bytes.reserve(outer * size * inner);
+  for (int64_t i = 0; i < outer; ++i) {
+    bytes.append(constant.bytes().view.data() + i * row + piece * size * inner,
+                 size * inner);
+  }
+  type.shape[dim] = size;
+  return ir::Constant::FromBytes(type, SharedBytes::Own(std::move(bytes)));
+}
+
+// Builds the graph of one piece.
+class Piece {
+ public:
+  Piece(const ir::Graph& graph, int64_t piece, int64_t pieces)
+      : graph_(graph), piece_(piece), pieces_(pieces) {}
+
+  // The value cut along `dim`, or whole if that is -1. Unimplemented if an
+  // operator cannot be cut there.
+  absl::StatusOr<Value> Make(Value v, int dim) {
+    if (auto it = made_.find({v, dim}); it != made_.end()) return it->second;
+    const ir::Node& n = graph_.node(v.node);
+    Value out;
+    if (n.kind == ir::Node::Kind::kConstant) {
+      std::shared_ptr<const ir::Constant> part = n.constant;
+      if (dim >= 0) {
+        ASSIGN_OR_RETURN(part, CutConstant(*n.constant, dim, piece_, pieces_));
+      }
+      out = out_.AddConstant(std::move(part));
+    } else {
+      ASSIGN_OR_RETURN(const NodeId node, MakeNode(v.node, dim));
+      out = {node, v.output};
+    }
+    return made_[{v, dim}] = out;
+  }
+
+  const ir::Graph& graph() const { return out_; }
+
+ private:
+  absl::StatusOr<NodeId> MakeNode(NodeId id, int dim) {
+    const ir::Node& n = graph_.node(id);
+    std::vector<int> cut(n.inputs.size(), -1);
+    Attrs attrs = *n.attrs;
+    if (dim >= 0) {
+      ASSIGN_OR_RETURN(const Sharding how, HowToCut(n, dim));
+      cut = how.input_dims;
+      for (const AttrEntry& e : how.resized) Resize(attrs, e);
+    }
+    std::vector<Value> inputs;
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      ASSIGN_OR_RETURN(const Value in, Make(n.inputs[i], cut[i]));
+      inputs.push_back(in);
+    }
+    return out_.AddNode(*n.op, inputs, attrs);
+  }
+
+  absl::StatusOr<Sharding> HowToCut(const ir::Node& n, int dim) const {
+    std::vector<TensorType> types;
+    for (Value v : n.inputs) types.push_back(graph_.type(v));
+    ASSIGN_OR_RETURN(const std::vector<Sharding> all,
+                     LegalShardings(*n.op, types, *n.attrs));
+    for (const Sharding& s : all) {
+      if (s.output_dim == dim && n.num_outputs() == 1) return s;
+    }
+    return absl::UnimplementedError(n.op->name + " is computed whole");
+  }
+
+  void Resize(Attrs& attrs, const AttrEntry& e) const {
+    Attr value = *attrs.Find(e.name);
+    if (auto* list = std::get_if<std::vector<int64_t>>(&value)) {
+      (*list)[e.at] /= pieces_;
+    } else if (auto* number = std::get_if<int64_t>(&value)) {
+      *number /= pieces_;
+    }
+    attrs.Set(e.name, std::move(value));
+  }
+
+  const ir::Graph& graph_;
+  const int64_t piece_, pieces_;
+  ir::Graph out_;
+  std::map<std::pair<Value, int>, Value> made_;
+};
+
+absl::StatusOr<std::string> FoldInPieces(const ir::Graph& graph, Value v,
+                                         int64_t pieces,
+                                         const ir::EvaluateOptions& how) {
+  std::string bytes;
+  const TensorType& type = graph.type(v);
+  bytes.reserve(NumElements(type) * ByteSize(type.dtype));
+  for (int64_t i = 0; i < pieces; ++i) {
+    Piece piece(graph, i, pieces);
+    ASSIGN_OR_RETURN(const Value part, piece.Make(v, 0));
+    ASSIGN_OR_RETURN(const std::vector<Tensor> t,
+                     ir::EvaluateValues(piece.graph(), {part}, {}, how));
+    bytes += ToBytes(t[0]);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> FoldConstant(const ir::Graph& graph, Value v,
+                                         const ir::RunNode& run,
+                                         int64_t piece_elements) {
+  const ir::EvaluateOptions how{.interp = Interp::kReal, .run = run};
+  const int64_t pieces = PiecesOf(graph.type(v), piece_elements);
+  if (pieces > 1) {
+    absl::StatusOr<std::string> bytes = FoldInPieces(graph, v, pieces, how);
+    if (!absl::IsUnimplemented(bytes.status())) return bytes;
+  }
+  ASSIGN_OR_RETURN(const std::vector<Tensor> t,
+                   ir::EvaluateValues(graph, {v}, {}, how));
+  return ToBytes(t[0]);
+}
+
+}  // namespace isomer::onnx

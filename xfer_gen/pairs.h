@@ -1,0 +1,47 @@
+// Graphs whose fingerprints met, compared: equality is confirmed on all
+// elements with fresh inputs and at other sizes, and pairs of equal graphs that
+// say nothing new are left out.
+#ifndef ISOMER_XFER_GEN_PAIRS_H_
+#define ISOMER_XFER_GEN_PAIRS_H_
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "xfer_gen/hits.h"
+#include "xfer_gen/pair_code.h"
+
+namespace isomer::gen {
+
+struct CandidateStats {
+  int64_t classes = 0;    // that hold two or more equal graphs
+  int64_t confirmed = 0;  // graphs that equal another one of their class
+  // Fingerprints that met and stand for different values, or for values that
+  // differ at other sizes.
+  int64_t false_positives = 0;
+  int64_t pairs = 0;      // compared
+  int64_t implied = 0;    // left out: smaller equalities give them
+  int64_t instances = 0;  // left out: others with names given to variables
+};
+
+// Two lists of outputs that are equal, one by one.
+struct EqualPair {
+  PairCode code;
+  SideOutputs a, b;
+  SideOutputs cuts;  // tensors of shared steps that may be variables
+  // Whether other sizes type both sides (they are then equal there).
+  bool elsewhere = false;
+  size_t place = 0;  // of its class among the members
+};
+
+// Finds the pairs, in an order that depends on neither threads nor time, with
+// the threads of the enumeration. `go_on` is asked now and then, by one thread
+// at a time, and may stop the search.
+std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
+                                 uint64_t seed,
+                                 const std::function<bool()>& go_on,
+                                 CandidateStats& stats);
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_PAIRS_H_
