@@ -165,7 +165,8 @@ step() {
     "$(count SKIPPED "$name")" $((SECONDS - start))
   if [ "$status" -ne 0 ]; then
     grep '^FAILED' "$results" | sed 's/^/  /'
-    grep -v ' PASSED in ' "build/log/$name.log" | tail -n 60 | sed 's/^/  | /'
+    grep -v ' PASSED in ' "build/log/$name.log" | tail -n 60 | cut -c -200 |
+      sed 's/^/  | /'
   fi
 }
 
