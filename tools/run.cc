@@ -112,7 +112,7 @@ absl::StatusOr<int> Run(const Args& args) {
   if (args.Has("json")) {
     absl::PrintF("%s\n", report.ToString());
   } else {
-    absl::PrintF(args.Has("device") ? "%.6f s\n" : "%.3f s\n", seconds);
+    absl::PrintF("%.*f s\n", args.Has("device") ? 6 : 3, seconds);
   }
   if (args.Has("inputs-out")) {
     std::vector<std::pair<std::string, Tensor>> list(inputs.begin(),
