@@ -58,48 +58,8 @@ absl::Status Judge(const Files& files, const std::string& certificate) {
   return CheckCertificate(files.original, files.optimized, *parsed).status();
 }
 
-// A merge of depthwise convolutions, a factor that is lost, a grouped
-// convolution of unequal parts, a sum of depthwise convolutions.
-constexpr absl::string_view kTraps[] = {R"(
-input x: f32[1,32,6,6]
-const w1: f32[32,1,3,3] = random
-const w2: f32[32,1,3,3] = random
-a = conv2d(x, w1, pad=[1 1 1 1], group=32)
-b = conv2d(x, w2, pad=[1 1 1 1], group=32)
-c = concat(a, b, axis=1)
-output y = c
-)",
-                                        R"(
-input x: f32[1,8,6,6]
-input z: f32[1,8,6,6]
-const w: f32[8,8,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1])
-b = mul(a, z)
-output y = b
-)",
-                                        R"(
-input x: f32[1,16,6,6]
-input z: f32[1,16,6,6]
-const w: f32[48,16,3,3] = random
-const v: f32[16,16,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1])
-b = conv2d(z, v, pad=[1 1 1 1])
-c = concat(a, b, axis=1)
-output y = c
-)",
-                                        R"(
-input x: f32[1,32,6,6]
-input z: f32[1,32,6,6]
-const w: f32[32,1,3,3] = random
-const v: f32[32,1,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1], group=32)
-b = conv2d(z, v, pad=[1 1 1 1], group=32)
-c = add(a, b)
-output y = c
-)"};
-
 TEST(CertificateTest, TrapsAreEqual) {
-  for (absl::string_view trap : kTraps) {
+  for (absl::string_view trap : search::Traps()) {
     const Files files = Optimized(trap);
     EXPECT_TRUE(Judge(files, files.certificate).ok())
         << Judge(files, files.certificate) << trap;

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/element_code.h"
 #include "ops/status.h"
@@ -26,13 +27,47 @@ std::vector<Value> Mapped(const ir::Node& node, const Values& values) {
   return out;
 }
 
-// Copies a leaf or an opaque node.
+// Copies an input or a constant.
 Value CopyLeaf(const ir::Graph& from, NodeId id, ir::Graph& to) {
   const ir::Node& node = from.node(id);
   if (node.kind == ir::Node::Kind::kConstant) {
     return to.AddConstant(node.constant);
   }
   return to.AddInput(*node.name, (*node.types)[0]);
+}
+
+// Adds a node of an expansion, with its operands in the new graph.
+using AddInner = absl::FunctionRef<absl::StatusOr<Value>(
+    const ir::Node& node, std::vector<Value> operands)>;
+
+// Adds what an operator expands to; returns its outputs.
+absl::StatusOr<std::vector<Value>> AddExpansion(const OpDef& op,
+                                                const Attrs& attrs,
+                                                const std::vector<Value>& in,
+                                                ir::Expansions& expansions,
+                                                ir::Graph& out, AddInner add) {
+  std::vector<TensorType> types;
+  for (Value v : in) types.push_back(out.type(v));
+  ASSIGN_OR_RETURN(const auto opened, expansions.Expand(op, types, attrs));
+  Values values;
+  for (size_t i = 0; i < in.size(); ++i) {
+    values[{opened->inputs()[i], 0}] = in[i];
+  }
+  for (NodeId id : opened->Order()) {
+    const ir::Node& n = opened->node(id);
+    if (n.kind == ir::Node::Kind::kInput) continue;
+    if (n.kind == ir::Node::Kind::kConstant) {
+      values[{id, 0}] = out.AddConstant(n.constant);
+      continue;
+    }
+    ASSIGN_OR_RETURN(const Value made, add(n, Mapped(n, values)));
+    values[{id, 0}] = made;
+  }
+  std::vector<Value> made;
+  for (const ir::Output& o : opened->outputs()) {
+    made.push_back(values.at(o.value));
+  }
+  return made;
 }
 
 // ---- Prepare
@@ -116,26 +151,16 @@ class Preparation {
 
   absl::StatusOr<Value> Open(const ir::Node& node,
                              const std::vector<Value>& in) {
-    std::vector<TensorType> types;
-    for (Value v : in) types.push_back(out_.type(v));
-    ASSIGN_OR_RETURN(const auto opened,
-                     expansions_.Expand(*node.op, types, *node.attrs));
-    Values values;
-    for (size_t i = 0; i < in.size(); ++i) {
-      values[{opened->inputs()[i], 0}] = in[i];
-    }
-    for (NodeId id : opened->Order()) {
-      const ir::Node& n = opened->node(id);
-      if (n.kind == ir::Node::Kind::kInput) continue;
-      if (n.kind == ir::Node::Kind::kConstant) {
-        values[{id, 0}] = CopyLeaf(*opened, id, out_);
-        continue;
-      }
+    const auto add = [&](const ir::Node& n,
+                         std::vector<Value> operands) -> absl::StatusOr<Value> {
       ASSIGN_OR_RETURN(const NodeId made,
-                       out_.AddNode(*n.op, Mapped(n, values), *n.attrs));
-      values[{id, 0}] = {made, 0};
-    }
-    return values.at(opened->outputs()[0].value);
+                       out_.AddNode(*n.op, operands, *n.attrs));
+      return Value{made, 0};
+    };
+    ASSIGN_OR_RETURN(
+        const std::vector<Value> made,
+        AddExpansion(*node.op, *node.attrs, in, expansions_, out_, add));
+    return made[0];
   }
 
   // x with zeros around dimension 1.
@@ -245,35 +270,13 @@ class KernelCopy {
     if (op.name == "softmax" || op.name == "log_softmax") {
       ASSIGN_OR_RETURN(in[0], BelowZero(in[0], attrs.Int("axis")));
     }
-    return Expanded(op, in, attrs);
-  }
-
-  absl::StatusOr<std::vector<Value>> Expanded(const OpDef& op,
-                                              const std::vector<Value>& in,
-                                              const Attrs& attrs) {
-    std::vector<TensorType> types;
-    for (Value v : in) types.push_back(out_.type(v));
-    ASSIGN_OR_RETURN(const auto opened, expansions_.Expand(op, types, attrs));
-    Values values;
-    for (size_t i = 0; i < in.size(); ++i) {
-      values[{opened->inputs()[i], 0}] = in[i];
-    }
-    for (NodeId id : opened->Order()) {
-      const ir::Node& n = opened->node(id);
-      if (n.kind == ir::Node::Kind::kInput) continue;
-      if (n.kind == ir::Node::Kind::kConstant) {
-        values[{id, 0}] = out_.AddConstant(n.constant);
-        continue;
-      }
+    const auto add = [&](const ir::Node& n,
+                         std::vector<Value> operands) -> absl::StatusOr<Value> {
       ASSIGN_OR_RETURN(const std::vector<Value> made,
-                       AddOp(*n.op, Mapped(n, values), *n.attrs));
-      values[{id, 0}] = made[0];
-    }
-    std::vector<Value> out;
-    for (const ir::Output& o : opened->outputs()) {
-      out.push_back(values.at(o.value));
-    }
-    return out;
+                       AddOp(*n.op, std::move(operands), *n.attrs));
+      return made[0];
+    };
+    return AddExpansion(op, attrs, in, expansions_, out_, add);
   }
 
   // x minus its largest element along the axis, which changes no softmax and

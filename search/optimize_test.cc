@@ -145,48 +145,8 @@ TEST(OptimizeTest, SiblingsMergeAcrossSteps) {
 
 // ---- What must not be rewritten
 
-// Graphs that a well-known optimiser gets wrong: a merge of depthwise
-// convolutions, a factor that is lost, a grouped convolution of unequal parts,
-// a sum of depthwise convolutions.
 TEST(OptimizeTest, TrapsComeOutEqual) {
-  const char* const traps[] = {R"(
-input x: f32[1,32,6,6]
-const w1: f32[32,1,3,3] = random
-const w2: f32[32,1,3,3] = random
-a = conv2d(x, w1, pad=[1 1 1 1], group=32)
-b = conv2d(x, w2, pad=[1 1 1 1], group=32)
-c = concat(a, b, axis=1)
-output y = c
-)",
-                               R"(
-input x: f32[1,8,6,6]
-input z: f32[1,8,6,6]
-const w: f32[8,8,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1])
-b = mul(a, z)
-output y = b
-)",
-                               R"(
-input x: f32[1,16,6,6]
-input z: f32[1,16,6,6]
-const w: f32[48,16,3,3] = random
-const v: f32[16,16,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1])
-b = conv2d(z, v, pad=[1 1 1 1])
-c = concat(a, b, axis=1)
-output y = c
-)",
-                               R"(
-input x: f32[1,32,6,6]
-input z: f32[1,32,6,6]
-const w: f32[32,1,3,3] = random
-const v: f32[32,1,3,3] = random
-a = conv2d(x, w, pad=[1 1 1 1], group=32)
-b = conv2d(z, v, pad=[1 1 1 1], group=32)
-c = add(a, b)
-output y = c
-)"};
-  for (const char* trap : traps) Optimized(trap);
+  for (absl::string_view trap : Traps()) Optimized(trap);
 }
 
 TEST(OptimizeTest, WhenNothingHelpsTheGraphIsTheOriginal) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "cost_model/cost.h"
 #include "graph/graph.h"
 #include "search/rule_book.h"
@@ -28,6 +29,11 @@ cost::CostModel MakeCost(absl::string_view target = "h200");
 // Why the graphs differ on random inputs, in the field or in floats; "" if they
 // do not.
 std::string Difference(const ir::Graph& a, const ir::Graph& b);
+
+// Graphs that a well-known optimiser gets wrong: a merge of depthwise
+// convolutions, a factor that is lost, a grouped convolution of unequal parts,
+// a sum of depthwise convolutions.
+absl::Span<const absl::string_view> Traps();
 
 // A graph of random operators over small tensors: products, convolutions, sums,
 // activations, concats, slices, transposes, norms; some weights are shared.

@@ -7,25 +7,8 @@ isomer=tools/isomer
 model=models/nasrnn_fp32_b1_script.onnx
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-failed=0
-
-# expect CODE TEXT WORD...: the call exits with CODE and prints TEXT somewhere.
-expect() {
-  local code=$1 text=$2 status=0 output
-  shift 2
-  output=$(timeout 60 "$isomer" "$@" 2>&1) || status=$?
-  if [ "$status" != "$code" ]; then
-    echo "isomer $*: exit code $status, expected $code: $output"
-    failed=1
-  fi
-  case $output in
-    *"$text"*) ;;
-    *)
-      echo "isomer $*: printed '$output', expected '$text'"
-      failed=1
-      ;;
-  esac
-}
+limit=60
+. tests/expect.sh
 
 # Two rules: all of them take too long with sanitizers.
 awk -v RS= -v ORS='\n\n' '/rule (merge_matmuls|distribute_matmul):/' \

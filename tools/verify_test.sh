@@ -6,26 +6,9 @@ set -euo pipefail
 isomer=$PWD/tools/isomer
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
+limit=120
+. tests/expect.sh
 cd "$scratch"
-failed=0
-
-# expect CODE TEXT WORD...: the call exits with CODE and prints TEXT somewhere.
-expect() {
-  local code=$1 text=$2 status=0 output
-  shift 2
-  output=$(timeout 120 "$isomer" "$@" 2>&1) || status=$?
-  if [ "$status" != "$code" ]; then
-    echo "isomer $*: exit code $status, expected $code: $output"
-    failed=1
-  fi
-  case $output in
-    *"$text"*) ;;
-    *)
-      echo "isomer $*: printed '$output', expected '$text'"
-      failed=1
-      ;;
-  esac
-}
 
 # check WHAT COMMAND...: the command succeeds.
 check() {
