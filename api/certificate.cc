@@ -3,12 +3,9 @@
 #include "api/certificate.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
-#include <random>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -19,7 +16,7 @@
 #include "absl/strings/str_split.h"
 #include "api/graph_access.h"
 #include "api/rule_files.h"
-#include "graph/evaluate.h"
+#include "graph/equal_in_field.h"
 #include "graph/hashing.h"
 #include "graph/text.h"
 #include "onnx/writer.h"
@@ -31,67 +28,6 @@ namespace isomer {
 namespace {
 
 constexpr absl::string_view kHeader = "isomer certificate 1";
-constexpr absl::string_view kWeight = "weight:";
-
-// What a node becomes in a copy; nothing: itself.
-using Replace =
-    std::function<absl::StatusOr<std::optional<Value>>(NodeId, ir::Graph&)>;
-
-// Copies a graph node by node, in its order, without marks.
-absl::StatusOr<ir::Graph> Copied(const ir::Graph& g, const Replace& replace) {
-  ir::Graph out;
-  std::vector<Value> to(g.id_bound());
-  std::set<NodeId> done;
-  auto copy = [&](NodeId id) -> absl::Status {
-    if (!done.insert(id).second) return absl::OkStatus();
-    const ir::Node& n = g.node(id);
-    ASSIGN_OR_RETURN(std::optional<Value> other, replace(id, out));
-    std::vector<Value> in;
-    for (Value v : n.inputs) in.push_back({to[v.node.value].node, v.output});
-    if (other) {
-      to[id.value] = *other;
-    } else if (n.kind == ir::Node::Kind::kInput) {
-      to[id.value] = out.AddInput(*n.name, (*n.types)[0]);
-    } else if (n.kind == ir::Node::Kind::kConstant) {
-      to[id.value] = out.AddConstant(n.constant);
-    } else if (n.kind == ir::Node::Kind::kOpaque) {
-      to[id.value] = {out.AddOpaque(*n.opaque, in, *n.types), 0};
-    } else {
-      ASSIGN_OR_RETURN(NodeId made, out.AddNode(*n.op, in, *n.attrs));
-      to[id.value] = {made, 0};
-    }
-    return absl::OkStatus();
-  };
-  for (NodeId id : g.inputs()) RETURN_IF_ERROR(copy(id));
-  for (NodeId id : g.Order()) RETURN_IF_ERROR(copy(id));
-  for (const ir::Output& o : g.outputs()) {
-    out.AddOutput(o.name, {to[o.value.node.value].node, o.value.output});
-  }
-  return out;
-}
-
-// What certificates call a constant.
-std::string WeightName(const ir::Constant& c) {
-  return absl::StrFormat("%s%s:%016x", kWeight, c.name(), c.digest());
-}
-
-// Constants that stay as they are: numbers that rules may look at.
-bool KeepsItsValue(const ir::Constant& c) {
-  return NumElements(c.type()) <= 1 || !IsFloat(c.type().dtype) ||
-         c.Splat().has_value();
-}
-
-// The graph with weights as inputs.
-absl::StatusOr<ir::Graph> Open(
-    const ir::Graph& g, const std::function<bool(const ir::Constant&)>& keep) {
-  return Copied(
-      g,
-      [&](NodeId id, ir::Graph& out) -> absl::StatusOr<std::optional<Value>> {
-        const ir::Node& n = g.node(id);
-        if (n.constant == nullptr || keep(*n.constant)) return std::nullopt;
-        return out.AddInput(WeightName(*n.constant), n.constant->type());
-      });
-}
 
 // The nodes that are neither inputs nor constants, in order.
 std::vector<NodeId> Computed(const ir::Graph& g) {
@@ -115,7 +51,7 @@ class Grafter {
     for (NodeId id : model.Order()) {
       const ir::Node& n = model.node(id);
       if (n.name != nullptr) leaves_[*n.name] = id;
-      if (n.constant != nullptr) leaves_[WeightName(*n.constant)] = id;
+      if (n.constant != nullptr) leaves_[ir::WeightName(*n.constant)] = id;
       if (n.opaque != nullptr) leaves_[OpaqueName(*n.opaque)] = id;
       for (const ir::Mark& m : model.marks(id))
         holder_[m.mark] = {id, m.output};
@@ -225,39 +161,6 @@ class Grafter {
   std::map<int32_t, Value> holder_;  // of names, in the model
 };
 
-Tensor RandomField(const TensorType& type, uint64_t seed) {
-  Tensor t = MakeTensor(type, Interp::kField);
-  std::mt19937_64 random(seed);
-  if (auto* elements = std::get_if<std::vector<Field>>(&t.data)) {
-    for (Field& f : *elements) f = Field::FromWide(random());
-  } else {
-    for (int64_t& i : std::get<std::vector<int64_t>>(t.data)) {
-      i = static_cast<int64_t>(random() % 2);  // a legal index mostly
-    }
-  }
-  return t;
-}
-
-// A bound on the degree of the outputs as polynomials in inputs and weights.
-double Degree(const ir::Graph& g) {
-  std::vector<double> degree(g.id_bound(), 1);
-  double most = 1;
-  for (NodeId id : g.Order()) {
-    const ir::Node& n = g.node(id);
-    if (n.op == nullptr || n.inputs.empty()) continue;
-    const bool linear = n.Is("add") || n.Is("sub") || n.Is("concat") ||
-                        n.Is("max") || n.Is("min") || n.Is("where");
-    double d = 0;
-    for (Value v : n.inputs) {
-      const double x = degree[v.node.value];
-      d = linear ? std::max(d, x) : d + x;
-    }
-    degree[id.value] = d;
-    most = std::max(most, d);
-  }
-  return most;
-}
-
 }  // namespace
 
 std::string GraphWithMarks(const ir::Graph& graph) {
@@ -268,7 +171,7 @@ std::string GraphWithMarks(const ir::Graph& graph) {
       absl::StrAppend(&out, "mark ", i, " ", m.output, " ", m.mark, "\n");
     }
   }
-  auto open = Open(graph, IsSmall);
+  auto open = ir::OpenWeights(graph, IsSmall);
   Check(open.ok(), "a graph can be copied");
   absl::StrAppend(&out, "graph\n", ir::PrintGraph(*open));
   return out;
@@ -365,51 +268,7 @@ absl::StatusOr<Certified> Certify(const std::string& path,
   return Certified{PrintCertificate(c), out};
 }
 
-absl::StatusOr<CertificateCheck> CompareInField(const ir::Graph& a,
-                                                const ir::Graph& b,
-                                                uint64_t seed) {
-  ASSIGN_OR_RETURN(const ir::Graph x, Open(a, KeepsItsValue));
-  ASSIGN_OR_RETURN(const ir::Graph y, Open(b, KeepsItsValue));
-  std::map<std::string, Tensor> inputs;
-  for (const ir::Graph* g : {&x, &y}) {
-    for (NodeId id : g->inputs()) {
-      const std::string& name = *g->node(id).name;
-      const TensorType* type = g->FindType({id, 0});
-      if (type == nullptr) return Invalid("input ", name, " has no type");
-      if (inputs.count(name) > 0) continue;
-      inputs.emplace(
-          name, RandomField(*type, ir::HashCombine(seed, ir::HashText(name))));
-    }
-  }
-  auto run = [&](const ir::Graph& g) {
-    std::map<std::string, Tensor> own;
-    for (NodeId id : g.inputs())
-      own[*g.node(id).name] = inputs[*g.node(id).name];
-    return ir::Evaluate(
-        g, own, {.interp = Interp::kField, .run = runtime::FastKernels()});
-  };
-  absl::StatusOr<std::vector<Tensor>> p = absl::UnknownError(""), q = p;
-  std::thread other([&] { q = run(y); });
-  p = run(x);
-  other.join();
-  RETURN_IF_ERROR(p.status());
-  RETURN_IF_ERROR(q.status());
-  if (p->size() != q->size()) return Invalid("the number of outputs differs");
-  CertificateCheck out;
-  for (size_t i = 0; i < p->size(); ++i) {
-    if ((*p)[i].type != (*q)[i].type || (*p)[i].data != (*q)[i].data) {
-      return absl::DataLossError(absl::StrCat("output '", a.outputs()[i].name,
-                                              "' differs in the field"));
-    }
-    out.elements += (*p)[i].size();
-  }
-  out.error_bound = (Degree(x) + Degree(y)) *
-                    static_cast<double>(out.elements) /
-                    static_cast<double>(Field::kPrime);
-  return out;
-}
-
-absl::StatusOr<CertificateCheck> CheckCertificate(
+absl::StatusOr<ir::FieldAgreement> CheckCertificate(
     const std::string& original, const std::string& optimized,
     const Certificate& certificate, uint64_t seed) {
   ASSIGN_OR_RETURN(const std::string a, ReadText(original));
@@ -425,8 +284,9 @@ absl::StatusOr<CertificateCheck> CheckCertificate(
                                               certificate.options.dims}));
   ASSIGN_OR_RETURN(ir::Graph graph, ReadGraphWithMarks(certificate.graph,
                                                        GraphAccess::Ir(from)));
-  ASSIGN_OR_RETURN(CertificateCheck check,
-                   CompareInField(GraphAccess::Ir(from), graph, seed));
+  ASSIGN_OR_RETURN(ir::FieldAgreement check,
+                   ir::EqualInField(GraphAccess::Ir(from), graph, seed,
+                                    runtime::FastKernels()));
   ASSIGN_OR_RETURN(
       onnx::ExportedModel out,
       GraphAccess::Export(GraphAccess::With(from, std::move(graph))));

@@ -27,6 +27,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
 #include "api/isomer.h"
+#include "graph/equal_in_field.h"
 #include "graph/graph.h"
 #include "onnx/import.h"
 
@@ -37,11 +38,6 @@ struct Certificate {
   onnx::ImportOptions options;
   std::vector<std::string> rules;  // name and proof
   std::string graph;               // with marks, as text
-};
-
-struct CertificateCheck {
-  int64_t elements = 0;    // compared
-  double error_bound = 0;  // how likely unequal graphs agree by chance
 };
 
 // Writes a graph that came from `model` by rewrites as text; reads it back with
@@ -66,14 +62,8 @@ absl::StatusOr<Certified> Certify(const std::string& path,
 // Hash and size of a file, as certificates write them.
 std::string FileDigest(absl::string_view bytes);
 
-// Compares two graphs in the field on random inputs and weights; `seed` picks
-// them. An error says which output differs.
-absl::StatusOr<CertificateCheck> CompareInField(const ir::Graph& a,
-                                                const ir::Graph& b,
-                                                uint64_t seed);
-
 // Checks a certificate for two files; an error says what does not hold.
-absl::StatusOr<CertificateCheck> CheckCertificate(
+absl::StatusOr<ir::FieldAgreement> CheckCertificate(
     const std::string& original, const std::string& optimized,
     const Certificate& certificate, uint64_t seed = 0);
 

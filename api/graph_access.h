@@ -14,7 +14,6 @@ namespace isomer {
 
 struct Graph::Impl {
   std::shared_ptr<const onnx::ImportedModel> model;
-  onnx::ImportOptions options;
   ir::Graph graph;  // came from model->graph by rewrites
 };
 
@@ -28,11 +27,11 @@ class GraphAccess {
   }
   static const ir::Graph& Ir(const Graph& g) { return g.impl_->graph; }
   static const onnx::ImportOptions& Options(const Graph& g) {
-    return g.impl_->options;
+    return g.impl_->model->options;
   }
   // The same model with another graph.
   static Graph With(const Graph& g, ir::Graph graph) {
-    return Make({g.impl_->model, g.impl_->options, std::move(graph)});
+    return Make({g.impl_->model, std::move(graph)});
   }
   // The model as it would be written.
   static absl::StatusOr<onnx::ExportedModel> Export(const Graph& g);

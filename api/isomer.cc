@@ -10,6 +10,7 @@
 #include "cost_model/cost.h"
 #include "onnx/writer.h"
 #include "ops/status.h"
+#include "runtime/equal.h"
 #include "runtime/fast.h"
 #include "search/optimize.h"
 
@@ -27,7 +28,7 @@ absl::StatusOr<Graph> Import(absl::StatusOr<onnx::Model> model,
                         how));
   auto shared =
       std::make_shared<const onnx::ImportedModel>(std::move(imported));
-  return GraphAccess::Make({shared, how, shared->graph});
+  return GraphAccess::Make({shared, shared->graph});
 }
 
 absl::StatusOr<cost::CostModel> CostsOf(const OptimizeOptions& options) {
@@ -73,7 +74,9 @@ search::SearchOptions SearchOptionsOf(const OptimizeOptions& options,
 }  // namespace
 
 absl::StatusOr<onnx::ExportedModel> GraphAccess::Export(const Graph& g) {
-  return onnx::ExportModel(Model(g), Ir(g), {.run = runtime::FastKernels()});
+  return onnx::ExportModel(
+      Model(g), Ir(g),
+      {.run = runtime::FastKernels(), .equal = runtime::EqualInDouble});
 }
 
 absl::StatusOr<Graph> Graph::FromOnnx(const std::string& path,
@@ -95,6 +98,14 @@ absl::Status Graph::ToOnnx(const std::string& path) const {
 absl::StatusOr<std::string> Graph::ToOnnxBytes() const {
   ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
   return onnx::SerializeModel(out.model);
+}
+
+absl::StatusOr<std::vector<std::string>> Graph::FixedDims() const {
+  ASSIGN_OR_RETURN(
+      onnx::ExportedModel out,
+      onnx::ExportModel(*impl_->model, impl_->graph,
+                        {.equal = runtime::EqualInDouble, .nodes_only = true}));
+  return out.fixed_dims;
 }
 
 absl::StatusOr<std::map<std::string, int64_t>> Graph::OnnxOperators() const {

@@ -101,6 +101,11 @@ class Graph {
   absl::StatusOr<OptimizeResult> optimize(
       const OptimizeOptions& options = {}) const;
 
+  // The named dimensions that ReadOptions gave a number and that are numbers
+  // when the model is written, because a rewrite made something that depends
+  // on them; the others have their names again.
+  absl::StatusOr<std::vector<std::string>> FixedDims() const;
+
   // How many nodes of each ONNX operator the model has when it is written.
   absl::StatusOr<std::map<std::string, int64_t>> OnnxOperators() const;
 

@@ -158,4 +158,12 @@ absl::StatusOr<std::vector<Tensor>> Evaluate(
   return EvaluateValues(graph, values, inputs, options);
 }
 
+int64_t FlopsOf(const Graph& graph, NodeId id) {
+  const Node& n = graph.node(id);
+  std::vector<TensorType> in, out;
+  for (Value v : n.inputs) in.push_back(graph.type(v));
+  for (int k = 0; k < n.num_outputs(); ++k) out.push_back(graph.type({id, k}));
+  return n.op->flops ? n.op->flops(in, out, *n.attrs) : NumElements(out[0]);
+}
+
 }  // namespace isomer::ir

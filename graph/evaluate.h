@@ -4,6 +4,7 @@
 #ifndef ISOMER_GRAPH_EVALUATE_H_
 #define ISOMER_GRAPH_EVALUATE_H_
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -36,6 +37,9 @@ struct EvaluateOptions {
 absl::StatusOr<std::vector<Tensor>> Evaluate(
     const Graph& graph, const std::map<std::string, Tensor>& inputs,
     const EvaluateOptions& options = {});
+
+// The floating-point operations of a node that is an operator.
+int64_t FlopsOf(const Graph& graph, NodeId id);
 
 // The given values alone.
 absl::StatusOr<std::vector<Tensor>> EvaluateValues(

@@ -243,8 +243,10 @@ class Exporter {
       case Item::kGroup:
         return WriteGroup(item.index);
       case Item::kNode:
+        anew_.push_back({item.index});
         return WriteNode({item.index});
       case Item::kSplit:
+        anew_.push_back({item.index});
         return WriteSplit(*FindSplit(graph_, {item.index}));
       case Item::kFold:
         return WriteFold({{item.index}, item.output});
@@ -329,7 +331,6 @@ class Exporter {
     }
     for (auto& [name, tensor] : writer.constants()) {
       AddInitializer(name, tensor);
-      shape_constants_ |= tensor.type.dtype == DType::kI64;
     }
     return absl::OkStatus();
   }
@@ -348,7 +349,6 @@ class Exporter {
           FromInts({DType::kI64, {static_cast<int64_t>(split.sizes.size())}},
                    split.sizes));
     }
-    shape_constants_ = true;
     for (NodeId part : split.parts) {
       node.outputs.push_back(written_[{part, 0}] = NewName({part, 0}));
     }
@@ -441,9 +441,15 @@ class Exporter {
     });
   }
 
-  // A bound dimension gets its name back, unless a new constant may hold it.
+  // A bound dimension keeps its name if what is new does not depend on it.
   absl::Status FixDims(GraphEntry& g) {
-    if (!shape_constants_ || in_.bound.empty()) return absl::OkStatus();
+    if (in_.bound.empty() || result_.made + result_.folded == 0) {
+      return absl::OkStatus();
+    }
+    std::set<std::string> open;
+    if (options_.equal) {
+      open = OpenDims({in_, graph_, kept_, anew_}, options_.equal);
+    }
     std::set<std::string> fixed;
     for (auto* list : {&g.inputs, &g.outputs, &g.value_infos}) {
       for (ValueEntry& v : *list) {
@@ -452,6 +458,7 @@ class Exporter {
         for (Dim& d : dims) {
           auto* name = std::get_if<std::string>(&d);
           if (name == nullptr || !in_.bound.count(*name)) continue;
+          if (open.count(*name)) continue;
           fixed.insert(*name);
           d = in_.bound.at(*name);
         }
@@ -473,6 +480,7 @@ class Exporter {
   std::set<std::string> leaves_;             // inputs and initializers
   std::set<std::string> used_;               // names that the model uses
   std::vector<bool> kept_;
+  std::vector<NodeId> anew_;  // nodes written anew
 
   ExportedModel result_;
   std::vector<NodeEntry> nodes_;
@@ -483,7 +491,6 @@ class Exporter {
   std::set<std::string> given_;  // old names given to new values
   std::set<std::string> identities_;
   int counter_ = 0;
-  bool shape_constants_ = false;
 };
 
 }  // namespace
@@ -539,6 +546,7 @@ absl::StatusOr<Model> ModelFromGraph(const Graph& graph, int64_t opset,
                             named,
                             {},
                             std::move(names),
+                            {},
                             {}};
   ASSIGN_OR_RETURN(ExportedModel out, ExportModel(empty, named, options));
   return std::move(out.model);

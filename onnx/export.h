@@ -14,12 +14,16 @@
 #include "graph/graph.h"
 #include "onnx/import.h"
 #include "onnx/model.h"
+#include "onnx/open_dims.h"
 
 namespace isomer::onnx {
 
 struct ExportOptions {
   // How operators are run when constants are folded.
   ir::RunNode run = nullptr;
+  // How graphs are compared when it is found out which bound dimensions are
+  // open; without it none is once something is new.
+  GraphsEqual equal = nullptr;
   // Write every modelled node anew, as if a rewrite had touched it: for
   // testing what the forms of the exporter mean.
   bool rebuild = false;
@@ -33,7 +37,8 @@ struct ExportedModel {
   int renamed = 0;  // kept nodes that had to take another input name
   int made = 0;     // new nodes
   int folded = 0;   // new initializers computed from constants
-  // Dimensions that are numbers now because a new constant depends on them.
+  // Bound dimensions that stay numbers, because something new depends on them
+  // or it could not be found out (open_dims.h).
   std::vector<std::string> fixed_dims;
 };
 

@@ -61,9 +61,11 @@ NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
   if (made.Is("fill")) {
     return {v, {type.dtype, {}}, made.attrs->Float("value")};
   }
-  if (MayFold(graph, v)) return {v, type};
   std::optional<Unbroadcast> skip = SkipBroadcast(graph, v);
   if (!skip) return {v, type};
+  // Where a Reshape would be needed a constant is better stored as it is.
+  const bool as_it_is = graph.type(skip->source).shape == skip->shape;
+  if (!as_it_is && MayFold(graph, v)) return {v, type};
   return {skip->source, {type.dtype, std::move(skip->shape)}};
 }
 

@@ -75,6 +75,7 @@ class Binder {
     return type;
   }
 
+  const ImportOptions& options() const { return options_; }
   const std::map<std::string, int64_t>& dims() const { return dims_; }
 
  private:
@@ -189,8 +190,12 @@ class Importer {
     for (const ValueEntry& v : model_->graph.outputs) {
       graph_.AddOutput(v.name, values_.at(v.name).value);
     }
-    return ImportedModel{model_, std::move(graph_), std::move(groups_),
-                         std::move(names_), binder_.dims()};
+    return ImportedModel{model_,
+                         std::move(graph_),
+                         std::move(groups_),
+                         std::move(names_),
+                         binder_.options(),
+                         binder_.dims()};
   }
 
   const Named* Find(absl::string_view name) const {

@@ -40,7 +40,8 @@ struct ImportedModel {
   ir::Graph graph;
   std::vector<Group> groups;       // as model->graph.nodes
   std::vector<std::string> names;  // by mark
-  // Named dimensions that were given a number, and inputs given a shape.
+  ImportOptions options;           // how it was imported
+  // Named dimensions that were given a number.
   std::map<std::string, int64_t> bound;
 };
 

@@ -11,6 +11,7 @@
 #include "onnx/import.h"
 #include "onnx/writer.h"
 #include "ops/status.h"
+#include "runtime/equal.h"
 #include "runtime/fast.h"
 #include "tools/json.h"
 #include "tools/rule_files.h"
@@ -84,9 +85,10 @@ absl::StatusOr<int> ApplyRules(const Args& args) {
       }
     }
   }
-  ASSIGN_OR_RETURN(
-      onnx::ExportedModel out,
-      onnx::ExportModel(model, graph, {.run = runtime::FastKernels()}));
+  ASSIGN_OR_RETURN(onnx::ExportedModel out,
+                   onnx::ExportModel(model, graph,
+                                     {.run = runtime::FastKernels(),
+                                      .equal = runtime::EqualInDouble}));
   RETURN_IF_ERROR(onnx::WriteModel(out.model, args.positionals()[1]));
   if (args.Has("json")) {
     Json report = Json::Object();
@@ -100,8 +102,10 @@ absl::StatusOr<int> ApplyRules(const Args& args) {
   absl::PrintF("%s: %d nodes kept, %d new, %d constants folded\n",
                args.positionals()[1], out.kept, out.made, out.folded);
   for (const std::string& dim : out.fixed_dims) {
-    absl::PrintF("dimension '%s' is fixed: a new constant may depend on it\n",
-                 dim);
+    absl::PrintF(
+        "dimension '%s' is a number now: what is new may depend on "
+        "it\n",
+        dim);
   }
   return 0;
 }

@@ -17,7 +17,7 @@ absl::StatusOr<int> CertifyModels(const Args& args) {
   if (!certificate.ok()) {
     return Prefixed(absl::StrCat(files[2], ": "), certificate.status());
   }
-  absl::StatusOr<CertificateCheck> check = CheckCertificate(
+  absl::StatusOr<ir::FieldAgreement> check = CheckCertificate(
       files[0], files[1], *certificate, static_cast<uint64_t>(seed));
   if (absl::IsDataLoss(check.status())) {
     absl::PrintF("NOT EQUAL: %s\n", check.status().message());

@@ -122,7 +122,8 @@ void PrintRules(const OptimizeResult& r) {
 }
 
 Json ReportOf(const OptimizeResult& r, const Counts& before,
-              const Counts& after, const CheckResult* check) {
+              const Counts& after, const std::vector<std::string>& fixed,
+              const CheckResult* check) {
   auto estimate = [](const Estimate& e) {
     Json j = Json::Object();
     j.Set("time_us", e.time_us)
@@ -143,6 +144,8 @@ Json ReportOf(const OptimizeResult& r, const Counts& before,
     row.Set("rule", a.rule).Set("times", a.times).Set("gain_us", a.gain_us);
     rules.Add(std::move(row));
   }
+  Json dims = Json::Array();
+  for (const std::string& dim : fixed) dims.Add(dim);
   Json out = Json::Object();
   out.Set("target", r.target)
       .Set("improved", r.improved)
@@ -151,6 +154,7 @@ Json ReportOf(const OptimizeResult& r, const Counts& before,
       .Set("operators_before", counts(before))
       .Set("operators_after", counts(after))
       .Set("rules", std::move(rules))
+      .Set("fixed_dims", std::move(dims))
       .Set("expansions", r.expansions)
       .Set("candidates", r.candidates)
       .Set("parts", r.parts)
@@ -268,8 +272,14 @@ absl::StatusOr<int> Optimize(const Args& args) {
     ASSIGN_OR_RETURN(check, RunCheck(graph, r.graph, times, !r.interrupted));
     PrintCheck(check);
   }
+  ASSIGN_OR_RETURN(const std::vector<std::string> fixed, r.graph.FixedDims());
+  for (const std::string& dim : fixed) {
+    absl::PrintF(
+        "dimension '%s' is a number now: what is new may depend on it\n", dim);
+  }
   if (args.Has("report")) {
-    const Json report = ReportOf(r, before, after, checked ? &check : nullptr);
+    const Json report =
+        ReportOf(r, before, after, fixed, checked ? &check : nullptr);
     RETURN_IF_ERROR(WriteFile(args.String("report"), report.ToString() + "\n"));
   }
   if (checked && !check.passed) {

@@ -4,6 +4,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
+#include "graph/evaluate.h"
 #include "graph/text.h"
 #include "onnx/import.h"
 #include "ops/status.h"
@@ -21,15 +22,6 @@ struct Row {
   int64_t count = 0;
   int64_t flops = 0;
 };
-
-int64_t FlopsOf(const Graph& g, NodeId id) {
-  const Node& n = g.node(id);
-  std::vector<TensorType> in, out;
-  for (Value v : n.inputs) in.push_back(g.type(v));
-  for (int k = 0; k < n.num_outputs(); ++k) out.push_back(g.type({id, k}));
-  if (n.op->flops) return n.op->flops(in, out, *n.attrs);
-  return NumElements(out[0]);
-}
 
 struct Stats {
   std::map<std::string, Row> onnx;     // nodes of the file
@@ -58,7 +50,7 @@ Stats Count(const onnx::ImportedModel& m) {
     if (n.kind != Node::Kind::kOp) continue;
     // Constants are computed once, before the model runs.
     const int64_t flops =
-        m.graph.IsConstant({id, 0}) ? 0 : FlopsOf(m.graph, id);
+        m.graph.IsConstant({id, 0}) ? 0 : ir::FlopsOf(m.graph, id);
     Row& row = s.ops[n.op->name];
     ++row.count;
     row.flops += flops;
