@@ -503,20 +503,22 @@ absl::Status CaseFinder::Finish() {
   for (int round = 0; round < kMaxRounds; ++round) {
     RETURN_IF_ERROR(TypeBoth(tensors, attrs, c));
     if (round == 0) RETURN_IF_ERROR(Canonical(c));
-    std::optional<Solution> solved;
+    std::map<std::string, DimExpr> values;
     for (const auto* list : {&c.facts, &c.obligations}) {
       for (const Obligation& o : *list) {
         if (o.kind != Obligation::kZero) continue;
-        if (solved = Solve(o.expr); solved) break;
+        const auto solved = Solve(o.expr.Substitute(values));
+        if (!solved) continue;
+        const std::map<std::string, DimExpr> one = {*solved};
+        for (auto& [name, value] : values) value = value.Substitute(one);
+        for (Obligation& size : sizes) size.expr = size.expr.Substitute(one);
+        if (IsSize(solved->first)) {
+          sizes.push_back({Obligation::kNonNegative, solved->second});
+        }
+        values.insert(*solved);
       }
-      if (solved) break;
     }
-    if (!solved) break;
-    const std::map<std::string, DimExpr> values = {*solved};
-    for (Obligation& o : sizes) o.expr = o.expr.Substitute(values);
-    if (IsSize(solved->first)) {
-      sizes.push_back({Obligation::kNonNegative, solved->second});
-    }
+    if (values.empty()) break;
     Substitute(values, tensors, attrs);
   }
   for (Obligation& o : sizes) {  // a size by itself says nothing new

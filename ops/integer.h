@@ -2,7 +2,9 @@
 // order. max, min, sign and comparison are the true ones.
 //
 // What is not an integer, or does not fit (a quotient with a remainder, exp,
-// an overflow), is poison: contagious, and equal to nothing.
+// an overflow), is poison: contagious, and equal to nothing. Sums and products
+// that overflow still carry the number they wrap to, because integer tensors,
+// whose elements are of this type too, have it as their value.
 #ifndef ISOMER_OPS_INTEGER_H_
 #define ISOMER_OPS_INTEGER_H_
 
@@ -23,7 +25,8 @@ class Int {
   static constexpr Int Poison() { return Int(0, false); }
 
   bool ok() const { return ok_; }
-  // The value; 0 for poison.
+  // The value; for poison what integer tensors have: sums, differences and
+  // products modulo 2^64, 0 for all else.
   int64_t value() const { return value_; }
 
   // Prints the value or "poison".
@@ -33,17 +36,17 @@ class Int {
   friend Int operator+(Int a, Int b) {
     int64_t r = 0;
     bool bad = __builtin_add_overflow(a.value_, b.value_, &r);
-    return Make(r, a.ok_ && b.ok_ && !bad);
+    return Int(r, a.ok_ && b.ok_ && !bad);
   }
   friend Int operator-(Int a, Int b) {
     int64_t r = 0;
     bool bad = __builtin_sub_overflow(a.value_, b.value_, &r);
-    return Make(r, a.ok_ && b.ok_ && !bad);
+    return Int(r, a.ok_ && b.ok_ && !bad);
   }
   friend Int operator*(Int a, Int b) {
     int64_t r = 0;
     bool bad = __builtin_mul_overflow(a.value_, b.value_, &r);
-    return Make(r, a.ok_ && b.ok_ && !bad);
+    return Int(r, a.ok_ && b.ok_ && !bad);
   }
   friend Int operator/(Int a, Int b);
   friend bool operator==(Int a, Int b) {
@@ -52,9 +55,6 @@ class Int {
 
  private:
   constexpr Int(int64_t value, bool ok) : value_(value), ok_(ok) {}
-  static constexpr Int Make(int64_t value, bool ok) {
-    return ok ? Int(value, true) : Poison();
-  }
 
   int64_t value_ = 0;
   bool ok_ = true;

@@ -31,34 +31,30 @@ TEST(IntTest, Arithmetic) {
 }
 
 TEST(IntTest, Poison) {
-  for (Int x : {kGreatest + I(1),
-                kLeast - I(1),
-                kGreatest * I(2),
-                -kLeast,
-                kLeast / I(-1),
-                I(1) / I(0),
-                I(7) / I(2),
-                Exp(I(0)),
-                Log(I(1)),
-                Sqrt(I(4)),
-                Erf(I(0)),
-                Sin(I(0)),
-                Cos(I(0)),
-                Int::FromDouble(0.5),
-                Int::FromDouble(0x1p63),
-                Int::FromDouble(NAN),
-                Int::FromDouble(-INFINITY),
-                Narrow(DType::kI8, I(128)),
-                Narrow(DType::kU8, I(-1)),
-                Narrow(DType::kU64, I(-1)),
-                Narrow(DType::kF16, I(2049)),
-                Narrow(DType::kF16, I(70000)),
-                Narrow(DType::kF64, kGreatest)}) {
+  for (Int x :
+       {I(1) / I(0), I(7) / I(2), Exp(I(0)), Log(I(1)), Sqrt(I(4)), Erf(I(0)),
+        Sin(I(0)), Cos(I(0)), Int::FromDouble(0.5), Int::FromDouble(0x1p63),
+        Int::FromDouble(NAN), Int::FromDouble(-INFINITY),
+        Narrow(DType::kI8, I(128)), Narrow(DType::kU8, I(-1)),
+        Narrow(DType::kU64, I(-1)), Narrow(DType::kF16, I(2049)),
+        Narrow(DType::kF16, I(70000)), Narrow(DType::kF64, kGreatest)}) {
     EXPECT_FALSE(x.ok());
     EXPECT_EQ(x.value(), 0);
     EXPECT_EQ(x.ToString(), "poison");
     EXPECT_FALSE(x == x);
     EXPECT_FALSE(x == I(0));
+  }
+}
+
+TEST(IntTest, OverflowIsPoisonThatWraps) {
+  const std::pair<Int, Int> cases[] = {
+      {kGreatest + I(1), kLeast}, {kLeast - I(1), kGreatest},
+      {kGreatest * I(2), I(-2)},  {-kLeast, kLeast},
+      {kLeast / I(-1), kLeast},   {kGreatest + I(1) - I(1), kGreatest}};
+  for (const auto& [x, wrapped] : cases) {
+    EXPECT_FALSE(x.ok());
+    EXPECT_FALSE(x == x);
+    EXPECT_EQ(x.value(), wrapped.value());
   }
 }
 

@@ -110,6 +110,8 @@ TEST(OpDefTest, ResultsAreRoundedToTheirType) {
   EXPECT_EQ(Eval(Shift(), {*ParseTensor("[2048]:f16")}, {}),
             "f16[1] [2048]");  // 2049 lies between two halves
   EXPECT_EQ(Eval(Shift(), {*ParseTensor("[255]:u8")}, {}), "u8[1] [0]");
+  EXPECT_EQ(Eval(Shift(), {*ParseTensor("[9223372036854775807]:i64")}, {}),
+            "i64[1] [-9223372036854775808]");
 }
 
 TEST(OpDefTest, AKernelThatIsMissingIsAnError) {

@@ -25,6 +25,13 @@ constexpr int kDescribeDepth = 3;
 
 Polynomial Single(const Monomial& m) { return Polynomial::Sum({m}); }
 
+// A bit for each atom: what divides a product has no other bits.
+uint64_t Mask(const Monomial& m) {
+  uint64_t mask = 0;
+  for (const Factor& f : m.factors) mask |= uint64_t{1} << f.atom.hash() % 64;
+  return mask;
+}
+
 // The product of `whole` over that of `part`, if the powers allow it and it
 // is at most one symbol: longer ones hardly ever pay.
 std::optional<std::vector<Factor>> Quotient(const Monomial& whole,
@@ -194,7 +201,8 @@ void Facts::Push(const Polynomial& p) {
     if (f.nonnegative == p) return;
   }
   const uint64_t mixed = (hash() ^ p.hash()) * 0x9E3779B97F4A7C15u;
-  Fact fact{p, p.AllMonomials(), std::nullopt, {}, mixed ^ (mixed >> 29)};
+  Fact fact{p, p.AllMonomials(), {}, std::nullopt, {}, mixed ^ (mixed >> 29)};
+  for (const Monomial& m : fact.monomials) fact.masks.push_back(Mask(m));
   // a*x + c >= 0 with a > 0 bounds x from below.
   if (p.monomials().size() == 1) {
     const Monomial& m = p.monomials()[0];
@@ -255,19 +263,20 @@ void Facts::DescribeAtom(const Atom& atom, int depth) {
 
 std::optional<Rational> Facts::Least(const Atom& atom) const {
   std::optional<Rational> least;
+  const uint64_t hash = atom.hash();
   for (const Fact& f : facts_) {
-    if (!f.atom || !(*f.atom == atom)) continue;
+    if (!f.atom || f.atom->hash() != hash || !(*f.atom == atom)) continue;
     if (!least || *least < f.least) least = f.least;
   }
   return least;
 }
 
-bool Facts::Shown(const Polynomial& p) const {
+bool Facts::Shown(const Polynomial& p, Payments* how) const {
   if (!p.ok()) return false;
   // Few payments first: a wrong one early costs all that follow it.
   for (int payments = 0; payments <= kMaxPayments; ++payments) {
     int budget = kPaymentBudget;
-    if (Pay(p, payments, budget)) return true;
+    if (Pay(p, payments, budget, how)) return true;
   }
   return false;
 }
@@ -308,7 +317,8 @@ bool Facts::PositiveAsItIs(const Polynomial& p) const {
   return true;
 }
 
-bool Facts::Pay(const Polynomial& p, int depth, int& budget) const {
+bool Facts::Pay(const Polynomial& p, int depth, int& budget,
+                Payments* how) const {
   if (!p.ok()) return false;
   if (depth == 0) return PositiveAsItIs(p);
   // Any monomial may be the one to pay for; negative ones come first, those
@@ -323,9 +333,12 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget) const {
     }
   }
   for (const Monomial& m : due) {
+    const uint64_t mask = Mask(m);
     // What was added last is the most likely to matter.
     for (auto f = facts_.rbegin(); f != facts_.rend(); ++f) {
-      for (const Monomial& part : f->monomials) {
+      for (size_t k = 0; k < f->monomials.size(); ++k) {
+        if (f->masks[k] & ~mask) continue;
+        const Monomial& part = f->monomials[k];
         if ((part.coefficient < Rational(0)) != (m.coefficient < Rational(0))) {
           continue;
         }
@@ -335,7 +348,10 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget) const {
             Single({m.coefficient / part.coefficient, *std::move(times)});
         if (!factor.IsConstant() && !PositiveAsItIs(factor)) continue;
         if (--budget < 0) return false;
-        if (Pay(p - factor * f->nonnegative, depth - 1, budget)) return true;
+        if (Pay(p - factor * f->nonnegative, depth - 1, budget, how)) {
+          if (how) how->push_back({DimExpr(factor), DimExpr(f->nonnegative)});
+          return true;
+        }
       }
     }
   }
@@ -367,9 +383,13 @@ bool Facts::NonNegative(const DimExpr& e) {
   for (const auto& [shown, facts] : shown_) {
     if (shown == e.polynomial()) return true;
   }
-  if (Shown(e.polynomial())) {
+  Payments how;
+  if (Shown(e.polynomial(), effort_->record ? &how : nullptr)) {
     shown_.emplace_back(e.polynomial(), facts_.size());
-    if (effort_->record) effort_->settled.push_back(Query(e));
+    if (effort_->record) {
+      effort_->settled.push_back(Query(e));
+      effort_->settled.back().payments = std::move(how);
+    }
     return true;
   }
   if (AskSolver(e)) return true;

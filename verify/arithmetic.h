@@ -29,6 +29,12 @@ namespace isomer::verify {
 struct ArithmeticQuery {
   std::vector<Obligation> facts;
   Obligation goal;
+  // How the prover showed it: facts, each times something not negative, whose
+  // sum is at most the goal.
+  struct Payment {
+    DimExpr factor, fact;
+  };
+  std::vector<Payment> payments = {};
 };
 
 // Prints a query whose unsatisfiability is the goal.
@@ -91,6 +97,7 @@ class Facts {
   struct Fact {
     Polynomial nonnegative;
     std::vector<Monomial> monomials;
+    std::vector<uint64_t> masks;  // of the monomials' atoms
     // Set where the fact says that an atom is at least a number.
     std::optional<Atom> atom;
     Rational least;
@@ -118,9 +125,11 @@ class Facts {
   void Describe(const Polynomial& p, int depth);
   void DescribeAtom(const Atom& atom, int depth);
   std::optional<Rational> Least(const Atom& atom) const;
-  bool Shown(const Polynomial& p) const;
+  // `how` takes the payments, if it is given.
+  using Payments = std::vector<ArithmeticQuery::Payment>;
+  bool Shown(const Polynomial& p, Payments* how = nullptr) const;
   bool PositiveAsItIs(const Polynomial& p) const;
-  bool Pay(const Polynomial& p, int depth, int& budget) const;
+  bool Pay(const Polynomial& p, int depth, int& budget, Payments* how) const;
   bool AskSolver(const DimExpr& e);
   ArithmeticQuery Query(const DimExpr& e) const;
 

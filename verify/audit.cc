@@ -7,6 +7,30 @@
 
 namespace isomer::verify {
 
+namespace {
+
+// Each factor is not negative, and the goal follows from the products with the
+// bounds of single symbols.
+bool ConfirmedInSteps(const ArithmeticQuery& query, const SmtSolver& solver) {
+  ArithmeticQuery last{{}, query.goal};
+  for (const Obligation& fact : query.facts) {
+    if (fact.expr.polynomial().monomials().size() == 1) {
+      last.facts.push_back(fact);
+    }
+  }
+  for (const auto& [factor, fact] : query.payments) {
+    const ArithmeticQuery step{query.facts, {Obligation::kNonNegative, factor}};
+    const auto number = factor.constant();
+    if (number ? *number < 0 : solver(SmtText(step)) != SmtAnswer::kUnsat) {
+      return false;
+    }
+    last.facts.push_back({Obligation::kNonNegative, factor * fact});
+  }
+  return solver(SmtText(last)) == SmtAnswer::kUnsat;
+}
+
+}  // namespace
+
 Audit AuditArithmetic(const std::vector<ArithmeticQuery>& settled,
                       const SmtSolver& solver) {
   Audit audit;
@@ -23,6 +47,7 @@ Audit AuditArithmetic(const std::vector<ArithmeticQuery>& settled,
         audit.contradicted = std::move(text);
         return audit;
       case SmtAnswer::kUnknown:
+        if (solver && ConfirmedInSteps(query, solver)) ++audit.confirmed;
         break;
     }
   }

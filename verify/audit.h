@@ -18,8 +18,9 @@ struct Audit {
   std::string contradicted;
 };
 
-// Asks each question once, however often the proof came to it. Stops at the
-// first that is contradicted.
+// Asks each question once, however often the proof came to it. Where the solver
+// finds no answer, it is asked for the steps by which the prover got there.
+// Stops at the first that is contradicted.
 Audit AuditArithmetic(const std::vector<ArithmeticQuery>& settled,
                       const SmtSolver& solver);
 

@@ -86,14 +86,46 @@ class Normalizer {
 
   // ---- Terms
 
+  // False: the term is 0, or the set is empty.
+  bool Simplify(Term& t, Counting counting) {
+    if (c_.light) return DecideGuards(t);
+    return SimplifyTerm(t, c_.facts, c_.names, counting);
+  }
+
+  void AddFacts(const Term& t) {
+    if (!c_.light) AddTermFacts(t.bound, t.guards, c_.facts);
+  }
+
+  // Removes conditions that hold, or that are there twice.
+  bool DecideGuards(Term& t) {
+    std::vector<Obligation> open;
+    for (const Obligation& g : t.guards) {
+      if (std::find(open.begin(), open.end(), g) != open.end()) continue;
+      if (!Mentions(g.expr, t.bound)) {
+        const std::vector<Obligation> branches = Branches(g);
+        if (Holds(branches[0])) continue;
+        for (size_t k = 1; k < branches.size(); ++k) {
+          if (Holds(branches[k])) return false;
+        }
+      }
+      open.push_back(g);
+    }
+    t.guards = std::move(open);
+    return true;
+  }
+
+  bool Holds(const Obligation& g) {
+    return g.kind == Obligation::kZero ? c_.facts.Zero(g.expr)
+                                       : c_.facts.NonNegative(g.expr);
+  }
+
   Sum OfTerm(Term t) {
     if (!c_.facts.effort().Step()) return {std::move(t)};
-    if (t.coefficient.IsZero()) return {};
-    if (!SimplifyTerm(t, c_.facts, c_.names, Counting::kEach)) return {};
+    if (t.coefficient.IsZero() || !Simplify(t, Counting::kEach)) return {};
     Sum product = {Term{t.coefficient, t.bound, t.guards, {}}};
     {
       Facts::Scope scope(c_.facts);
-      AddTermFacts(t.bound, t.guards, c_.facts);
+      AddFacts(t);
       Sum factors = NumberSum(1);
       for (const Power& p : t.factors) {
         factors = Multiply(factors, OfPower(p), c_.names);
@@ -115,9 +147,7 @@ class Normalizer {
       Sum merged = MergeFactors(u);
       for (Term& m : merged) {
         if (m.coefficient.IsZero()) continue;
-        if (SimplifyTerm(m, c_.facts, c_.names, Counting::kEach)) {
-          out.push_back(std::move(m));
-        }
+        if (Simplify(m, Counting::kEach)) out.push_back(std::move(m));
       }
     }
     return out;
@@ -203,6 +233,8 @@ class Normalizer {
     return LeafSum(leaf);
   }
 
+  bool MaySplit() const { return !c_.light && depth_ < kMaxSplits; }
+
   // The leaf under each branch of a condition, guarded by it.
   Sum SplitOn(const Obligation& g, const Leaf& leaf) {
     if (!c_.facts.effort().Step()) return LeafSum(leaf);
@@ -223,7 +255,7 @@ class Normalizer {
     for (const Sum& arg : leaf.args) {
       out.args.push_back(OfSum(arg));
       const auto g = Liftable(out.args.back());
-      if (g && depth_ < kMaxSplits) return SplitOn(*g, leaf);
+      if (g && MaySplit()) return SplitOn(*g, leaf);
     }
     if (leaf.kind == Leaf::Kind::kInverse) return Inverse(out.args[0]);
     return Apply(out.name, std::move(out.args));
@@ -468,7 +500,7 @@ class Normalizer {
     std::vector<Item> items;
     for (const Item& item : leaf.items) {
       const std::optional<Obligation> open = AddItem(item, items);
-      if (open && depth_ < kMaxSplits) return SplitOn(*open, leaf);
+      if (open && MaySplit()) return SplitOn(*open, leaf);
     }
     if (items.empty()) return LeafSum({Leaf::Kind::kMax, "max"});
     MergeItems(items);
@@ -483,17 +515,17 @@ class Normalizer {
       return {};
     }
     Term t = AsTerm(item);
-    if (!SimplifyTerm(t, c_.facts, c_.names, Counting::kOnce)) return {};
+    if (!Simplify(t, Counting::kOnce)) return {};
     for (const Obligation& g : t.guards) {
-      if (!Mentions(g.expr, t.bound)) return g;
+      if (!Mentions(g.expr, t.bound) && MaySplit()) return g;
     }
     Sum body;
     {
       Facts::Scope scope(c_.facts);
-      AddTermFacts(t.bound, t.guards, c_.facts);
+      AddFacts(t);
       body = OfSum(*AsItem(t).body);
     }
-    if (auto g = Liftable(body); g && depth_ < kMaxSplits) {
+    if (auto g = Liftable(body); g && MaySplit()) {
       if (!Mentions(g->expr, t.bound)) return g;
       ++depth_;
       for (const Obligation& branch : Branches(*g)) {
@@ -508,8 +540,20 @@ class Normalizer {
       return {};
     }
     Item done{t.bound, t.guards, std::make_shared<const Sum>(body)};
+    if (c_.light) DropUnused(done);
     if (!Flatten(done, out)) out.push_back(std::move(done));
     return {};
+  }
+
+  // A set of one value has no variables: sets are never empty.
+  static void DropUnused(Item& item) {
+    std::set<std::string> symbols;
+    FreeSymbols(*item.body, symbols);
+    for (const Bound& b : item.bound) {
+      if (symbols.count(b.var) > 0) return;
+    }
+    item.bound.clear();
+    item.guards.clear();
   }
 
   // max(max(a, b), c) = max(a, b, c).
@@ -530,7 +574,7 @@ class Normalizer {
                          inner.guards.end());
       flat.body = inner.body;
       Term t = AsTerm(flat);
-      if (!SimplifyTerm(t, c_.facts, c_.names, Counting::kOnce)) continue;
+      if (!Simplify(t, Counting::kOnce)) continue;
       out.push_back(AsItem(t));
     }
     return true;
@@ -611,6 +655,7 @@ class Normalizer {
       differs = static_cast<int>(i);
     }
     if (differs < 0) return true;
+    if (c_.light) return false;
     Bound& u = a.bound[x.order[differs]];
     const Bound& v = other[differs];
     // They touch or overlap, and their ends are in order.
@@ -720,7 +765,7 @@ class Normalizer {
     Term t = AsTerm(item);
     // Only the body: what a range of factors counts for is not a coefficient.
     Facts::Scope scope(c_.facts);
-    AddTermFacts(t.bound, t.guards, c_.facts);
+    AddFacts(t);
     item.body = std::make_shared<const Sum>(OfSum(*item.body));
     return LeafSum({Leaf::Kind::kProduct, "prod", {}, {}, {item}});
   }

@@ -105,28 +105,26 @@ class CaseProver {
 
   // Says why the case is not proved; nothing if it is.
   std::optional<std::string> Run() {
-    if (absl::Status s = AddFacts(); !s.ok()) return std::string(s.message());
-    const int outputs = static_cast<int>(view_.rule.source().outputs.size());
+    if (absl::Status s = BuildSides(); !s.ok()) return std::string(s.message());
+    if (EqualAsTheyStand()) return std::nullopt;
+    AddFacts();
     Sum source_demands, target_demands;
-    for (int o = 0; o < outputs; ++o) {
-      Facts::Scope scope(facts_);
-      const Index index = IndexOf(OutputType(view_, o));
-      auto source = OutputElement(view_, false, o, index.at, names_);
-      auto target = OutputElement(view_, true, o, index.at, names_);
-      for (auto* side : {&source, &target}) {
-        if (!side->ok()) return std::string(side->status().message());
-        **side = Substitute(**side, solved_);
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      Sides& sides = outputs_[o];
+      for (Bound& b : sides.index) b.hi = b.hi.Substitute(solved_);
+      for (Sum* s : {&sides.source, &sides.target}) {
+        *s = Substitute(*s, solved_);
       }
-      AppendDemands(*source, index, source_demands);
-      AppendDemands(*target, index, target_demands);
-      AddTermFacts(index.bound, {}, facts_);
+      AppendDemands(sides.source, sides.index, source_demands);
+      AppendDemands(sides.target, sides.index, target_demands);
+      Facts::Scope scope(facts_);
+      AddTermFacts(sides.index, {}, facts_);
       std::set<std::string> vars;
-      for (const Bound& b : index.bound) {
+      for (const Bound& b : sides.index) {
         vars.insert(b.var);
         sizes_[b.var] = b.hi;
       }
-      Sum difference = Add(*source, Scale(std::move(*target), Polynomial(-1)));
-      if (auto left = ProveZero(std::move(difference), vars, 0)) {
+      if (auto left = ProveZero(Difference(sides), vars, 0)) {
         return absl::StrCat("output ", o, " differs by ", *left);
       }
     }
@@ -136,25 +134,62 @@ class CaseProver {
   const std::set<std::string>& axioms() const { return context_.axioms; }
 
  private:
-  struct Index {
-    std::vector<DimExpr> at;
-    std::vector<Bound> bound;
+  // An output of both sides at a symbolic index.
+  struct Sides {
+    std::vector<Bound> index;
+    Sum source, target;
   };
 
-  Index IndexOf(const SymType& type) {
-    Index index;
-    std::vector<DimExpr> sizes;
-    for (const auto& axis : type.device) sizes.push_back(axis.size);
-    sizes.insert(sizes.end(), type.shape.begin(), type.shape.end());
-    for (const DimExpr& size : sizes) {
-      index.bound.push_back({names_.Fresh(), 0, size.Substitute(solved_)});
-      index.at.push_back(DimExpr::Symbol(index.bound.back().var));
+  absl::Status BuildSides() {
+    const int outputs = static_cast<int>(view_.rule.source().outputs.size());
+    for (int o = 0; o < outputs; ++o) {
+      Sides sides;
+      const SymType type = OutputType(view_, o);
+      std::vector<DimExpr> sizes, at;
+      for (const auto& axis : type.device) sizes.push_back(axis.size);
+      sizes.insert(sizes.end(), type.shape.begin(), type.shape.end());
+      for (const DimExpr& size : sizes) {
+        sides.index.push_back({names_.Fresh(), 0, size});
+        at.push_back(DimExpr::Symbol(sides.index.back().var));
+      }
+      ASSIGN_OR_RETURN(sides.source,
+                       OutputElement(view_, false, o, at, names_));
+      ASSIGN_OR_RETURN(sides.target, OutputElement(view_, true, o, at, names_));
+      outputs_.push_back(std::move(sides));
     }
-    return index;
+    return absl::OkStatus();
+  }
+
+  static Sum Difference(const Sides& sides) {
+    return Add(sides.source, Scale(sides.target, Polynomial(-1)));
+  }
+
+  Sum NormalizeLightly(const Sum& s) {
+    context_.light = true;
+    Sum out = Normalize(s, context_);
+    context_.light = false;
+    return out;
+  }
+
+  // True if no fact about the case is needed: most rules do the same to their
+  // indices on both sides.
+  bool EqualAsTheyStand() {
+    Sum granted, demanded;
+    for (const Sides& sides : outputs_) {
+      if (!NormalizeLightly(Difference(sides)).empty()) return false;
+      // Both sides have the same index, which need not be bound.
+      AppendDemands(sides.target, {}, demanded);
+      if (!demanded.empty()) AppendDemands(sides.source, {}, granted);
+    }
+    std::set<std::string> keys;
+    for (const Term& t : granted) keys.insert(KeyOf(t).Text());
+    return std::all_of(demanded.begin(), demanded.end(), [&](const Term& t) {
+      return keys.count(KeyOf(t).Text()) > 0;
+    });
   }
 
   // Sizes are at least 1; both sides are well typed.
-  absl::Status AddFacts() {
+  void AddFacts() {
     const ir::Rule& rule = view_.rule;
     const ir::RuleCase& c = view_.rule_case;
     std::set<std::string> symbols;
@@ -192,7 +227,6 @@ class CaseProver {
       }
     }
     facts_.FindPoints();
-    return absl::OkStatus();
   }
 
   // Values of symbols that an equation of the case gives: of one that stands
@@ -298,6 +332,10 @@ class CaseProver {
   // What is left of a sum that is not shown to be 0.
   std::optional<std::string> ProveZero(Sum s, std::set<std::string> vars,
                                        int depth) {
+    if (depth == 0) {
+      s = NormalizeLightly(s);
+      if (s.empty()) return std::nullopt;
+    }
     // Quotients that are the same on both sides need not be taken apart.
     s = Normalize(s, context_);
     if (s.empty()) return std::nullopt;
@@ -399,11 +437,12 @@ class CaseProver {
 
   // ---- Definedness
 
-  void AppendDemands(const Sum& side, const Index& index, Sum& out) {
+  void AppendDemands(const Sum& side, const std::vector<Bound>& index,
+                     Sum& out) {
     DemandFinder finder;
     finder.Find(side);
     for (Term& t : finder.Take()) {
-      t.bound.insert(t.bound.end(), index.bound.begin(), index.bound.end());
+      t.bound.insert(t.bound.end(), index.begin(), index.end());
       out.push_back(std::move(t));
     }
   }
@@ -474,6 +513,7 @@ class CaseProver {
   Names names_;
   Facts facts_;
   NormalContext context_;
+  std::vector<Sides> outputs_;
   Substitution solved_;                   // by the equations of the case
   std::map<std::string, DimExpr> sizes_;  // of index variables
 };
