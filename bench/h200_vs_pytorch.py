@@ -10,6 +10,11 @@ weights, and measures
   isomer   `isomer bench`: planner only, and with the search
 Medians of replays, in milliseconds. Results of Isomer are compared with eager
 PyTorch through `isomer bench --check` (against the CPU) where --check is given.
+
+Most of the time is that of compilers. With --jobs N all networks are exported
+and compiled first, N at a time, by both sides; kernels that were compiled are
+kept in --work, what was chosen by timing then is not. After that each network
+is measured by itself.
 """
 
 import argparse
@@ -242,22 +247,38 @@ def measure_torch(net, inputs, compiled):
         return eager, None, None
 
 
-def measure_isomer(program, net, inputs, folder, name, budget, check):
-    path = folder / f"{name}.onnx"
+def measure_isomer(args, net, inputs, folder, name, batch):
+    path = folder / f"{name}_{batch}.onnx"
     try:
         with torch.no_grad():
-            torch.onnx.export(net, inputs, path, dynamo=True, external_data=True, verbose=False)
+            if not path.exists():
+                torch.onnx.export(net, inputs, path, dynamo=True, external_data=True, verbose=False)
     except Exception as e:  # what cannot be exported is no result
         print(f"{name}: export: {e}"[:300], file=sys.stderr)
         return None
-    command = [program, "bench", str(path), "--json", "--kernels", "--budget", budget] + (["--check"] if check else [])
+    command = [args.isomer, "bench", str(path), "--json", "--kernels", "--budget", args.budget,
+               "--cache", str(folder / "kernels")] + (["--check"] if args.check else [])
     run = subprocess.run(command, capture_output=True, text=True)
-    for file in folder.iterdir():
-        file.unlink()
     if run.returncode != 0:
         print(f"{name}: {run.stderr.strip()[:400]}", file=sys.stderr)
         return None
     return json.loads(run.stdout)
+
+
+def prepare(args, work, which):
+    """Exports and compiles the networks, several at a time."""
+    waiting, running = list(which), []
+    while waiting or running:
+        while waiting and len(running) < args.jobs:
+            name, batch = waiting.pop(0)
+            command = [sys.executable, __file__, "--isomer", args.isomer, "--models", name, "--batch", str(batch),
+                       "--work", str(work), "--budget", args.budget]
+            command += ["--no-compile"] if args.no_compile else []
+            running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        time.sleep(0.2)
+        running = [p for p in running if p.poll() is None]
+    # Chosen while others ran.
+    (work / "kernels" / "choices").unlink(missing_ok=True)
 
 
 def main():
@@ -268,11 +289,19 @@ def main():
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--budget", default="10s", help="for the search of each network")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--jobs", type=int, default=0, help="compile that many networks at a time first")
+    parser.add_argument("--work", type=pathlib.Path, help="where models and kernels are kept (default: nowhere)")
     parser.add_argument("--seconds", type=float, default=math.inf, help="start no network after this time")
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     args = parser.parse_args()
     table = networks()
     rows, start = [], time.time()
+    temporary = tempfile.TemporaryDirectory()
+    work = args.work or pathlib.Path(temporary.name)
+    work.mkdir(parents=True, exist_ok=True)
+    if args.jobs > 0:
+        prepare(args, work, [(name, batch) for batch in args.batch for name in args.models or table])
+        print(f"compiled in {time.time() - start:.0f} s", flush=True)
     head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
     for batch in args.batch:
@@ -286,8 +315,7 @@ def main():
             randomise(net)
             net = net.half().cuda()
             inputs = inputs_of(batch)
-            with tempfile.TemporaryDirectory() as folder:
-                ours = measure_isomer(args.isomer, net, inputs, pathlib.Path(folder), name, args.budget, args.check)
+            ours = measure_isomer(args, net, inputs, work, name, batch)
             if last:
                 net = net.to(memory_format=torch.channels_last)
                 inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)

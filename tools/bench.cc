@@ -43,6 +43,7 @@ struct Request {
   bool tune = true, check = false, steps = false;
   int times = 100;
   std::map<std::string, std::string> choices = {};
+  std::shared_ptr<cuda::KernelCache> cache = nullptr;
 };
 
 // What no program can beat: weights, inputs and outputs moved once, and the
@@ -90,6 +91,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   cuda::ExecutorOptions options;
   options.tune = request.tune;
   options.choices = request.choices;
+  options.cache = request.cache;
   ASSIGN_OR_RETURN(
       const std::unique_ptr<cuda::Executor> executor,
       cuda::Executor::Create(request.device, std::move(program), options));
@@ -149,6 +151,7 @@ Json ToJson(const Measured& m) {
         .Set("launches", s.launches)
         .Set("family", s.family)
         .Set("variant", s.variant)
+        .Set("place", int64_t{s.place})
         .Set("signature", s.signature)
         .Set("flops", s.flops)
         .Set("bytes", s.bytes);
@@ -194,6 +197,10 @@ absl::StatusOr<int> Bench(const Args& args) {
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   request.tune = !args.Has("no-tune");
+  if (args.Has("cache")) {
+    ASSIGN_OR_RETURN(request.cache,
+                     cuda::KernelCache::Open(args.String("cache")));
+  }
   request.check = args.Has("check");
   request.steps = args.Has("kernels");
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
@@ -256,6 +263,8 @@ Verb BenchVerb() {
   flags.push_back({"budget", "TIME", "how long to search (default 10s)"});
   flags.push_back({"original-only", "", "measure the model as it is alone"});
   flags.push_back({"no-tune", "", "take the likeliest kernels, time none"});
+  flags.push_back(
+      {"cache", "FOLDER", "where compiled kernels and choices are kept"});
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});
   flags.push_back({"check", "", "compare the results with the CPU's"});
   flags.push_back({"kernels", "", "a table of the kernels"});

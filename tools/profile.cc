@@ -23,6 +23,7 @@ struct Request {
   std::string target;
   absl::Duration budget = absl::Seconds(5);
   std::string date, by;
+  cuda::ExecutorOptions options = {};
 };
 
 // The steps of a graph, timed by themselves, as measurements of the kernels
@@ -36,12 +37,14 @@ absl::Status AddKernels(const ir::Graph& graph, const Request& request,
   how.units = request.device->units();
   ASSIGN_OR_RETURN(cuda::Program program, cuda::MakeProgram(graph, cost, how));
   ASSIGN_OR_RETURN(const auto executor,
-                   cuda::Executor::Create(request.device, std::move(program)));
+                   cuda::Executor::Create(request.device, std::move(program),
+                                          request.options));
   ASSIGN_OR_RETURN(const std::vector<cuda::StepTime> steps,
                    executor->TimeSteps());
   std::map<std::string, cost::Measurement> found;
   for (const cuda::StepTime& s : steps) {
-    if (s.signature.empty()) continue;
+    // No kernel of the plan, or several of them as one.
+    if (s.signature.empty() || s.family == "attention") continue;
     cost::Measurement& m = found[s.signature];
     m.time_ps += static_cast<int64_t>(s.us * 1e6);
     m.date = request.date;
@@ -74,6 +77,10 @@ absl::StatusOr<int> RunProfile(const Args& args) {
       !absl::ParseDuration(args.String("budget"), &request.budget)) {
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 5s");
+  }
+  if (args.Has("cache")) {
+    ASSIGN_OR_RETURN(request.options.cache,
+                     cuda::KernelCache::Open(args.String("cache")));
   }
   request.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.by = args.String("by", "isomer");
@@ -108,6 +115,7 @@ Verb ProfileVerb() {
            {"device", "NAME", "the GPU (default cuda:0)"},
            {"target", "NAME", "whose profile it is (default h200)"},
            {"budget", "TIME", "how long to search each model (default 5s)"},
+           {"cache", "FOLDER", "where compiled kernels and choices are kept"},
            {"by", "WORD", "who measures (default isomer)"}},
           RunProfile};
 }
