@@ -22,6 +22,7 @@ struct KernelSource {
   int block = 1;
   int shared_bytes = 0;  // dynamic shared memory
   int cluster = 1;       // blocks along z that work together
+  int lanes = 1;         // threads that share a row of results
 };
 
 // A value of a kernel's graph and where it lies.

@@ -26,6 +26,7 @@ namespace {
 constexpr double kLibraryFlops = 1e6;
 constexpr double kLargeFlops = 2e9;
 constexpr size_t kFewTilings = 4;
+constexpr int kMaxLanes = 256;        // of a row
 constexpr int64_t kAlignment = 256;   // of buffers, in bytes
 constexpr int64_t kRowAlignment = 8;  // in elements
 
@@ -130,7 +131,37 @@ class Maker {
     return used;
   }
 
+  // What a constant repeats.
+  Value SourceOf(Value v) const {
+    while (graph_->node(v.node).Is("broadcast")) {
+      v = graph_->node(v.node).inputs[0];
+    }
+    return v;
+  }
+
+  // The steps of a constant over the steps of what it repeats.
+  std::vector<int64_t> RepeatedSteps(
+      Value v, const std::vector<int64_t>& source_steps) const {
+    const ir::Node& node = graph_->node(v.node);
+    if (!node.Is("broadcast")) return source_steps;
+    const std::vector<int64_t> inner =
+        RepeatedSteps(node.inputs[0], source_steps);
+    const std::vector<int64_t>& from = graph_->type(node.inputs[0]).shape;
+    const std::vector<int64_t>& shape = graph_->type(v).shape;
+    std::vector<int64_t> steps(shape.size(), 0);
+    const std::vector<int64_t>& dims = node.attrs->Ints("dims");
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (from[i] == shape[dims[i]]) steps[dims[i]] = inner[i];
+    }
+    return steps;
+  }
+
   absl::StatusOr<Storage> ConstantAt(Value v, ConstantForm form) {
+    if (form == ConstantForm::kOnce && !(SourceOf(v) == v)) {
+      ASSIGN_OR_RETURN(Storage s, ConstantAt(SourceOf(v), form));
+      s.steps = RepeatedSteps(v, s.steps);
+      return s;
+    }
     const auto key = std::make_pair(v, form);
     if (const auto it = constants_.find(key); it != constants_.end()) {
       return it->second;
@@ -231,7 +262,8 @@ class Maker {
 
   bool IsView(NodeId id) const {
     const ir::Node& node = graph_->node(id);
-    return node.Is("reshape") || node.Is("transpose") || node.Is("broadcast");
+    return node.Is("reshape") || node.Is("transpose") || node.Is("broadcast") ||
+           node.Is("slice");
   }
 
   // Kernels that may be the last of three that one kernel can do. What is in
@@ -240,38 +272,40 @@ class Maker {
       const std::vector<cost::Kernel>& kernels) const {
     std::map<Value, size_t> made;  // by kernels of one result
     std::map<size_t, Triple> found;
-    auto maker = [&](const cost::Kernel& k, absl::string_view family) {
+    auto makers = [&](const cost::Kernel& k, absl::string_view family) {
+      std::vector<size_t> out;
       for (Value v : k.inputs) {
         const auto it = made.find(v);
         if (it != made.end() && kernels[it->second].family == family &&
             IsReadIn(k, v)) {
-          return std::optional<size_t>(it->second);
+          out.push_back(it->second);
         }
       }
-      return std::optional<size_t>();
+      return out;
     };
     for (size_t i = 0; i < kernels.size(); ++i) {
       const cost::Kernel& k = kernels[i];
       if (k.outputs.size() != 1 || !k.launches) continue;
       made[k.outputs[0]] = i;
       if (k.family != "matmul") continue;
-      const auto softmax = maker(k, "softmax");
-      if (!softmax) continue;
-      const cost::Kernel& s = kernels[*softmax];
+      const std::vector<size_t> softmax = makers(k, "softmax");
+      if (softmax.size() != 1) continue;
+      const cost::Kernel& s = kernels[softmax[0]];
       const ir::Node& node = graph_->node(s.nodes.back());
       if (!node.Is("softmax") ||
           node.attrs->Int("axis") + 1 != graph_->type(s.outputs[0]).rank()) {
         continue;
       }
-      const auto scores = maker(s, "matmul");
-      if (!scores) continue;
-      Triple t{*scores, *softmax};
-      for (const cost::Kernel* reader : {&kernels[*scores], &k}) {
+      const std::vector<size_t> scores = makers(s, "matmul");
+      if (scores.size() != 1) continue;
+      Triple t{scores[0], softmax[0]};
+      for (const cost::Kernel* reader : {&kernels[scores[0]], &k}) {
         for (absl::string_view family : {"copy", "pointwise"}) {
-          const auto copy = maker(*reader, family);
-          if (copy && kernels[*copy].in_place.empty() &&
-              IsView(kernels[*copy].nodes.back())) {
-            t.copies.push_back(*copy);
+          for (size_t copy : makers(*reader, family)) {
+            if (kernels[copy].in_place.empty() &&
+                IsView(kernels[copy].nodes.back())) {
+              t.copies.push_back(copy);
+            }
           }
         }
       }
@@ -282,19 +316,22 @@ class Maker {
 
   absl::Status Fold(const std::vector<cost::Kernel>& kernels) {
     std::set<Value> wanted;
-    auto want = [&](Value v) {
-      if (graph_->IsConstant(v)) wanted.insert(v);
-    };
     for (const cost::Kernel& k : kernels) {
       std::set<NodeId> own(k.nodes.begin(), k.nodes.end());
-      for (Value v : k.inputs) want(v);
+      std::vector<Value> reads = k.inputs;
       for (NodeId id : k.nodes) {
         for (Value v : graph_->node(id).inputs) {
-          if (!own.count(v.node)) want(v);
+          if (!own.count(v.node)) reads.push_back(v);
         }
       }
+      for (Value v : reads) {
+        if (!graph_->IsConstant(v)) continue;
+        wanted.insert(IsPointwiseOperand(k, v) ? SourceOf(v) : v);
+      }
     }
-    for (const ir::Output& o : graph_->outputs()) want(o.value);
+    for (const ir::Output& o : graph_->outputs()) {
+      if (graph_->IsConstant(o.value)) wanted.insert(o.value);
+    }
     const std::vector<Value> values(wanted.begin(), wanted.end());
     ASSIGN_OR_RETURN(folded_,
                      FoldConstants(*graph_, values, options_.progress));
@@ -693,6 +730,15 @@ class Maker {
     step.variants.push_back(
         {"element",
          [source]() -> absl::StatusOr<KernelSource> { return source; }});
+    // How many threads do best on a row is found out.
+    for (int lanes = 32; source.lanes > 1 && lanes <= kMaxLanes; lanes *= 2) {
+      if (lanes == source.lanes) continue;
+      step.variants.push_back(
+          {absl::StrCat("element ", lanes),
+           [keep = o.graph, inputs = o.inputs, outputs, lanes] {
+             return ElementKernel(*keep, inputs, outputs, lanes);
+           }});
+    }
     AddStep(std::move(step));
     return absl::OkStatus();
   }
