@@ -387,6 +387,7 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
     const auto it = seen.find(key);
     if (it != seen.end()) {
       ++out[it->second].launches;
+      out[it->second].steps.push_back(static_cast<int>(i));
       continue;
     }
     const Step& step = program_.steps[i];
@@ -394,8 +395,15 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
     seen[key] = out.size();
     int place = 0, way = 0;
     while (!IsNamed(kernels_[i].variant, step.variants[place], &way)) ++place;
-    out.push_back({step.family, step.signature, kernels_[i].variant, us,
-                   step.flops, step.bytes, 1, place});
+    out.push_back({step.family,
+                   step.signature,
+                   kernels_[i].variant,
+                   us,
+                   step.flops,
+                   step.bytes,
+                   1,
+                   place,
+                   {static_cast<int>(i)}});
   }
   return out;
 }

@@ -50,6 +50,7 @@ struct StepTime {
   int64_t bytes = 0;
   int launches = 1;
   int place = 0;  // of the variant among those that were considered
+  std::vector<int> steps = {};  // of the program, that run it
 };
 
 class Executor {

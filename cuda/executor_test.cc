@@ -304,6 +304,43 @@ TEST_F(OnDevice, Convolutions) {
       "c = conv2d(x, w_, pad=1, dilation=2)\noutput y = c\n");
 }
 
+TEST_F(OnDevice, Norms) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    for (int n : {8, 40, 768, 1032, 4096}) {
+      const std::string shape = absl::StrCat("[3,7,", n, "]");
+      Compare(absl::StrCat("input x: ", type, shape, "\ninput z: ", type, shape,
+                           "\ninput s: ", type, "[", n, "]\ninput b: ", type,
+                           "[", n, "]\na = add(x, z)\n",
+                           "l = layer_norm(a, s, b, axis=2, epsilon=0.001)\n",
+                           "r = relu(l)\noutput y = r\n"),
+              true);
+      Compare(
+          absl::StrCat("input x: ", type, shape, "\ninput s: ", type, "[", n,
+                       "]\nl = rms_norm(x, s, axis=2)\n", "output y = l\n"),
+          true);
+    }
+  }
+}
+
+TEST_F(OnDevice, Pooling) {
+  for (const char* type : {"f16", "bf16"}) {
+    for (const char* pool :
+         {"max_pool(c, kernel=[3 3], stride=2, pad=1)",
+          "max_pool(c, kernel=[3 2], stride=2, ceil_mode=1)",
+          "avg_pool(c, kernel=[3 3], pad=1, count_include_pad=1)",
+          "avg_pool(c, kernel=[3 3], pad=1)",
+          "avg_pool(c, kernel=2, stride=2, ceil_mode=1, count_include_pad=1)",
+          "max_pool(c, kernel=[2 2], dilation=2)"}) {
+      Compare(
+          absl::StrCat("input x: ", type, "[2,8,11,12]\ninput w_: ", type,
+                       "[24,8,1,1]\ninput w_2: ", type,
+                       "[8,24,1,1]\nb = conv2d(x, w_)\nc = relu(b)\np = ", pool,
+                       "\nn = neg(p)\nq = conv2d(n, w_2)\noutput y = q\n"
+                       "output z = b\n"));
+    }
+  }
+}
+
 TEST_F(OnDevice, ViewsAndConcats) {
   Compare(
       "input x: f16[1,16,8,8]\ninput w: f16[24,16,1,1]\n"

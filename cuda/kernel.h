@@ -35,6 +35,13 @@ struct Operand {
 std::string Parameters(const std::vector<Operand>& inputs,
                        const std::vector<Operand>& outputs);
 
+// Statements that store values at their offsets of a place, together where they
+// lie side by side.
+std::string StoreElements(const Place& place,
+                          const std::vector<std::string>& values,
+                          const std::vector<DimExpr>& offsets,
+                          const ElementCode& code);
+
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_KERNEL_H_

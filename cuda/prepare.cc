@@ -281,8 +281,9 @@ class Preparation {
 
 class KernelCopy {
  public:
-  KernelCopy(const ir::Graph& graph, ir::Expansions& expansions)
-      : graph_(graph), expansions_(expansions) {}
+  KernelCopy(const ir::Graph& graph, ir::Expansions& expansions,
+             const std::set<std::string>& whole)
+      : graph_(graph), expansions_(expansions), whole_(whole) {}
 
   void AddInput(Value v) {
     if (values_.count(v)) return;
@@ -314,7 +315,7 @@ class KernelCopy {
   absl::StatusOr<std::vector<Value>> AddOp(const OpDef& op,
                                            std::vector<Value> in,
                                            const Attrs& attrs) {
-    if (op.element || HasCarefulFunction(op.name)) {
+    if (op.element || HasCarefulFunction(op.name) || whole_.count(op.name)) {
       ASSIGN_OR_RETURN(const NodeId id, out_.AddNode(op, in, attrs));
       return std::vector<Value>{{id, 0}};
     }
@@ -352,6 +353,7 @@ class KernelCopy {
   ir::Graph out_;
   Values values_;
   ir::Expansions& expansions_;
+  const std::set<std::string>& whole_;
 };
 
 }  // namespace
@@ -364,8 +366,9 @@ absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,
                                        absl::Span<const NodeId> nodes,
                                        absl::Span<const Value> inputs,
                                        absl::Span<const Value> outputs,
-                                       ir::Expansions& expansions) {
-  KernelCopy copy(graph, expansions);
+                                       ir::Expansions& expansions,
+                                       const std::set<std::string>& whole) {
+  KernelCopy copy(graph, expansions, whole);
   for (Value v : inputs) copy.AddInput(v);
   for (NodeId id : nodes) RETURN_IF_ERROR(copy.AddNode(id));
   KernelGraph out;

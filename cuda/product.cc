@@ -506,7 +506,6 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
   const DimExpr j = code.NewIndex("j", p.n / width);
   const std::vector<NodeId> path = Path(call);
   const Place& place = call.output.place;
-  const std::string type(StorageType(place.dtype));
   std::vector<std::string> values;
   std::vector<DimExpr> offsets;
   for (int u = 0; u < width; ++u) {
@@ -517,31 +516,8 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
     values.push_back(result.value);
     offsets.push_back(code.Offset(place, result.index));
   }
-  bool together = width > 1;
-  for (const Monomial& mono : offsets[0].polynomial().monomials()) {
-    together = together && mono.coefficient.num() % width == 0;
-  }
-  together =
-      together && offsets[0].polynomial().constant_term().num() % width == 0;
-  for (int u = 0; u < width; ++u) {
-    together = together && offsets[u] == offsets[0] + DimExpr(u);
-  }
   std::string text = code.Close();
-  if (together) {
-    absl::StrAppend(&text, "iso_pack<", type, ", ", width, "> pack;\n");
-  }
-  for (int u = 0; u < width; ++u) {
-    absl::StrAppend(
-        &text,
-        together ? absl::StrCat("pack.at[", u, "]")
-                 : absl::StrCat(place.pointer, "[", code.Text(offsets[u]), "]"),
-        " = iso_store_as<", type, ">(", values[u], ");\n");
-  }
-  if (together) {
-    absl::StrAppend(&text, "iso_store_pack<", type, ", ", width, ">(",
-                    place.pointer, " + ", code.Text(offsets[0]), ", pack);\n");
-  }
-  return text;
+  return absl::StrCat(text, StoreElements(place, values, offsets, code));
 }
 
 absl::StatusOr<std::optional<ElementText>> ResultText(const ProductCall& call,

@@ -12,6 +12,8 @@
 #include "cuda/constants.h"
 #include "cuda/element_kernel.h"
 #include "cuda/layouts.h"
+#include "cuda/norm_kernel.h"
+#include "cuda/pool_kernel.h"
 #include "cuda/prepare.h"
 #include "cuda/product.h"
 #include "cuda/product_kernel.h"
@@ -25,6 +27,7 @@ namespace {
 // Smaller products take no longer here than in a library.
 constexpr double kLibraryFlops = 1e6;
 constexpr double kLargeFlops = 2e9;
+constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
 constexpr int kMaxLanes = 256;        // of a row
 constexpr int64_t kAlignment = 256;   // of buffers, in bytes
@@ -350,7 +353,8 @@ class Maker {
 
   absl::StatusOr<Opened> Open(const cost::Kernel& k,
                               const std::vector<NodeId>& nodes,
-                              const std::vector<Value>& outputs) {
+                              const std::vector<Value>& outputs,
+                              const std::set<std::string>& whole = {}) {
     std::set<NodeId> own(nodes.begin(), nodes.end());
     std::vector<Value> reads;
     for (NodeId id : nodes) {
@@ -364,8 +368,9 @@ class Maker {
     for (Value v : outputs) {
       if (!own.count(v.node)) reads.push_back(v);
     }
-    ASSIGN_OR_RETURN(KernelGraph kernel,
-                     OpenKernel(*graph_, nodes, reads, outputs, expansions_));
+    ASSIGN_OR_RETURN(
+        KernelGraph kernel,
+        OpenKernel(*graph_, nodes, reads, outputs, expansions_, whole));
     Opened out;
     out.outputs = kernel.outputs;
     for (size_t i = 0; i < reads.size(); ++i) {
@@ -420,6 +425,8 @@ class Maker {
     if (k.outputs.size() == 1) {
       ASSIGN_OR_RETURN(const bool done, AddProduct(k, o));
       if (done) return absl::OkStatus();
+      ASSIGN_OR_RETURN(const bool pooled, AddPool(k, o));
+      if (pooled) return absl::OkStatus();
     }
     return AddElements(k, o, k.outputs);
   }
@@ -481,14 +488,16 @@ class Maker {
     return false;
   }
 
-  // The only product or convolution of a kernel, and what it reads; nothing if
-  // the result is of another size.
-  std::optional<ProductCall> CallOf(const Opened& o) const {
+  // The only node of a kernel that is one of `cores`, and what the kernel
+  // reads; nothing if the result is of another size.
+  std::optional<ProductCall> CallOf(const Opened& o,
+                                    const std::set<absl::string_view>& cores = {
+                                        "matmul", "conv2d"}) const {
     ProductCall call;
     bool found = false;
     for (NodeId id : o.graph->Order()) {
       const ir::Node& node = o.graph->node(id);
-      if (!node.Is("matmul") && !node.Is("conv2d")) continue;
+      if (node.op == nullptr || !cores.count(node.op->name)) continue;
       if (found) return std::nullopt;
       call.core = {id, 0};
       found = true;
@@ -525,6 +534,7 @@ class Maker {
   struct Views {
     std::vector<NodeId> nodes;
     cost::Kernel rest;
+    std::string signature;
   };
   Views ViewsOf(const cost::Kernel& copy) const {
     Views out;
@@ -537,7 +547,8 @@ class Maker {
       v = graph_->node(v.node).inputs[0];
     }
     out.rest.outputs = {v};
-    if (!out.nodes.empty()) out.rest.signature.clear();
+    // What is left of it is no kernel of the plan.
+    out.signature = std::exchange(out.rest.signature, "");
     return out;
   }
 
@@ -588,8 +599,11 @@ class Maker {
     ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
     if (!a) return false;
     step.family = "attention";
-    step.signature = absl::StrCat("attention ", first.signature, "; ",
-                                  softmax.signature, "; ", last.signature);
+    step.signature = absl::StrCat(first.signature, "; ", softmax.signature,
+                                  "; ", last.signature);
+    for (const Views& c : copies) {
+      absl::StrAppend(&step.signature, "; ", c.signature);
+    }
     step.flops = a->scores.flops() + a->values.flops();
     step.bytes += BytesOf(graph_->type(result));
     step.arguments.push_back(to.buffer);
@@ -603,6 +617,28 @@ class Maker {
     for (const Views& c : copies) {
       if (!c.rest.nodes.empty()) RETURN_IF_ERROR(AddKernel(c.rest));
     }
+    AddStep(std::move(step));
+    return true;
+  }
+
+  // Pooling where channels lie side by side.
+  absl::StatusOr<bool> AddPool(const cost::Kernel& k, const Opened& o) {
+    std::optional<ProductCall> found = CallOf(o, {"max_pool", "avg_pool"});
+    const Value v = k.outputs[0];
+    if (!found || graph_->type(v).rank() != 4) return false;
+    ProductCall call = *std::move(found);
+    const Storage to = NewStorage(v);
+    if (to.steps[1] != 1) return false;
+    call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
+    ASSIGN_OR_RETURN(const auto source, PoolKernel(call));
+    if (!source) return false;
+    Step step = NewStep(k, o);
+    step.bytes += BytesOf(graph_->type(v));
+    step.arguments.push_back(to.buffer);
+    step.variants.push_back(
+        {"pool", [source = *source]() -> absl::StatusOr<KernelSource> {
+           return source;
+         }});
     AddStep(std::move(step));
     return true;
   }
@@ -624,7 +660,7 @@ class Maker {
     const std::vector<WarpgroupTiling> groups =
         WarpgroupTilings(p, options_.units);
     // Where much is to be done, warpgroups do it.
-    if (p.flops() > kLargeFlops && groups.size() > 1 &&
+    if ((p.flops() > kLargeFlops || p.m >= kManyRows) && groups.size() > 1 &&
         tilings.size() > kFewTilings) {
       tilings.resize(kFewTilings);
     }
@@ -739,7 +775,32 @@ class Maker {
              return ElementKernel(*keep, inputs, outputs, lanes);
            }});
     }
+    RETURN_IF_ERROR(AddNorm(k, o, which, outputs, step));
     AddStep(std::move(step));
+    return absl::OkStatus();
+  }
+
+  // A norm whose rows stay in registers, where that can be.
+  absl::Status AddNorm(const cost::Kernel& k, const Opened& o,
+                       const std::vector<int>& which,
+                       const std::vector<Operand>& outputs, Step& step) {
+    const std::set<std::string> norms = {"layer_norm", "rms_norm"};
+    if (k.family != "norm" || which.size() != 1) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Opened whole,
+                     Open(k, k.nodes, {k.outputs[which[0]]}, norms));
+    if (whole.buffers != o.buffers) return absl::OkStatus();
+    std::optional<ProductCall> call = CallOf(whole, {"layer_norm", "rms_norm"});
+    if (!call) return absl::OkStatus();
+    call->output = outputs[0];
+    call->output.value = whole.outputs[0];
+    // What stands around it may be more than this kernel can do.
+    const auto source = NormKernel(*call);
+    if (!source.ok() || !*source) return absl::OkStatus();
+    step.variants.insert(
+        step.variants.begin(),
+        {"norm", [source = **source]() -> absl::StatusOr<KernelSource> {
+           return source;
+         }});
     return absl::OkStatus();
   }
 

@@ -46,9 +46,11 @@ struct Variant {
 };
 
 struct Step {
-  std::string family;     // of the planner: "matmul", "pointwise", ...
-  std::string signature;  // what a profile calls the planned kernel; "" if the
-                          // step is no kernel of the plan, but a copy
+  std::string family;  // of the planner: "matmul", "pointwise", ...
+  // What a profile calls the planned kernel; "" if the step is no kernel of the
+  // plan, but a copy. Several kernels that one step does stand side by side,
+  // with "; " between them.
+  std::string signature;
   std::vector<Variant> variants;  // the first is the best guess
   std::vector<int> arguments;     // buffers, in the order of parameters
   double flops = 0;

@@ -47,13 +47,22 @@ TEST(Program, EveryVariantOfLargeKernelsCompiles) {
         "c = conv2d(i, w, pad=1)\nr = relu(c)\noutput y = r\n",
         "input q: f16[2,3,65,64]\ninput k: f16[2,3,70,64]\n"
         "t = transpose(k, perm=[0 1 3 2])\ns = matmul(q, t)\n"
-        "p = softmax(s, axis=3)\no = matmul(p, k)\noutput y = o\n"}) {
+        "p = softmax(s, axis=3)\no = matmul(p, k)\noutput y = o\n",
+        "input x: f16[3,7,768]\ninput z: f16[3,7,768]\ninput s: f16[768]\n"
+        "input b: f16[768]\na = add(x, z)\n"
+        "l = layer_norm(a, s, b, axis=2, epsilon=0.001)\nr = relu(l)\n"
+        "output y = r\n",
+        "input x: f16[2,8,11,12]\nconst w: f16[24,8,1,1] = 0.5\n"
+        "const v: f16[8,24,1,1] = 0.5\nc = conv2d(x, w)\nr = relu(c)\n"
+        "p = avg_pool(r, kernel=[3 3], pad=1)\nq = conv2d(p, v)\n"
+        "output y = q\noutput z = c\n"}) {
     const auto program = Make(text);
     ASSERT_TRUE(program.ok()) << program.status() << text;
     for (const Step& s : program->steps) {
       for (const Variant& v : s.variants) {
         const bool large = absl::StartsWith(v.name, "wg") ||
-                           absl::StartsWith(v.name, "attention");
+                           absl::StartsWith(v.name, "attention") ||
+                           v.name == "norm" || v.name == "pool";
         if (!large) continue;
         kinds.insert(v.name.substr(0, 2));
         const auto source = v.source();
@@ -64,7 +73,7 @@ TEST(Program, EveryVariantOfLargeKernelsCompiles) {
       }
     }
   }
-  EXPECT_EQ(kinds, (std::set<std::string>{"at", "wg"}));
+  EXPECT_EQ(kinds, (std::set<std::string>{"at", "no", "po", "wg"}));
 }
 
 TEST(Program, EveryOperatorCompiles) {

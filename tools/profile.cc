@@ -1,9 +1,11 @@
 // isomer profile: the kernels of models timed on a GPU, for the search to know.
 #include "cost_model/profile.h"
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "api/graph_access.h"
@@ -18,6 +20,8 @@ namespace isomer::cli {
 
 namespace {
 
+constexpr int kRuns = 50;  // of the whole model, to take the median of
+
 struct Request {
   std::shared_ptr<cuda::Device> device;
   std::string target;
@@ -27,7 +31,9 @@ struct Request {
 };
 
 // The steps of a graph, timed by themselves, as measurements of the kernels
-// that were planned. A kernel of several steps takes as long as all of them.
+// that were planned. A kernel of several steps takes as long as all of them,
+// kernels of one step have equal shares in it. What passes between steps of the
+// whole model counts as part of each.
 absl::Status AddKernels(const ir::Graph& graph, const Request& request,
                         cost::Profile& profile) {
   ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named(request.target));
@@ -41,15 +47,25 @@ absl::Status AddKernels(const ir::Graph& graph, const Request& request,
                                           request.options));
   ASSIGN_OR_RETURN(const std::vector<cuda::StepTime> steps,
                    executor->TimeSteps());
+  ASSIGN_OR_RETURN(const double whole, executor->Time(kRuns));
+  double sum = 0, launches = 0;
+  for (const cuda::StepTime& s : steps) {
+    sum += s.us * s.launches;
+    launches += s.launches;
+  }
+  const double between = std::max(0.0, (whole - sum) / launches);
   std::map<std::string, cost::Measurement> found;
   for (const cuda::StepTime& s : steps) {
-    // No kernel of the plan, or several of them as one.
-    if (s.signature.empty() || s.family == "attention") continue;
-    cost::Measurement& m = found[s.signature];
-    m.time_ps += static_cast<int64_t>(s.us * 1e6);
-    m.date = request.date;
-    m.by = request.by;
-    m.what = s.variant;
+    const std::vector<std::string> kernels =
+        absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
+    for (const std::string& signature : kernels) {
+      cost::Measurement& m = found[signature];
+      m.time_ps +=
+          static_cast<int64_t>((s.us + between) / kernels.size() * 1e6);
+      m.date = request.date;
+      m.by = request.by;
+      m.what = s.variant;
+    }
   }
   for (const auto& [signature, measurement] : found) {
     RETURN_IF_ERROR(profile.Add(signature, measurement));
