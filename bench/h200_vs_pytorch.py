@@ -10,6 +10,11 @@ weights, and measures
   isomer   `isomer bench`: planner only, and with the search
 Medians of replays, in milliseconds. Results of Isomer are compared with eager
 PyTorch through `isomer bench --check` (against the CPU) where --check is given.
+
+Most of the time is that of compilers. With --jobs N, N networks at a time have
+a process each, in which both sides compile; when all are ready, they are
+measured one after the other, and nothing else runs. Kernels that Isomer has
+compiled are kept in --work; what it chose by timing while others ran is not.
 """
 
 import argparse
@@ -199,8 +204,8 @@ def randomise(net):
                 module.bias.normal_(0, 0.1, generator=generator)
 
 
-def replay_ms(run, times=60):
-    """The median time of a graph of `run`."""
+def captured(run):
+    """A CUDA graph of `run`, ready to be replayed."""
     stream = torch.cuda.Stream()
     with torch.cuda.stream(stream), torch.no_grad():
         for _ in range(3):
@@ -209,6 +214,11 @@ def replay_ms(run, times=60):
     graph = torch.cuda.CUDAGraph()
     with torch.no_grad(), torch.cuda.graph(graph):
         run()
+    return graph
+
+
+def replay_ms(graph, times=60):
+    """The median time of a graph."""
     for _ in range(5):
         graph.replay()
     all_ms = []
@@ -222,11 +232,8 @@ def replay_ms(run, times=60):
     return statistics.median(all_ms)
 
 
-def measure_torch(net, inputs, compiled):
-    """(eager ms, compiled ms, compile seconds); None where it fails."""
-    eager = replay_ms(lambda: net(*inputs))
-    if not compiled:
-        return eager, None, None
+def compiled_graph(net, inputs):
+    """(graph, seconds) of torch.compile; None where it fails."""
     try:
         import torch._inductor.config as config
         config.freezing = True
@@ -236,28 +243,88 @@ def measure_torch(net, inputs, compiled):
         with torch.no_grad():
             fast(*inputs)
         seconds = time.time() - start
-        return eager, replay_ms(lambda: fast(*inputs)), seconds
+        return captured(lambda: fast(*inputs)), seconds
     except Exception as e:  # what the compiler cannot do is no result
         print(f"torch.compile: {e}"[:300], file=sys.stderr)
-        return eager, None, None
+        return None, None
 
 
-def measure_isomer(program, net, inputs, folder, name, budget, check):
-    path = folder / f"{name}.onnx"
+def export(net, inputs, path):
     try:
         with torch.no_grad():
-            torch.onnx.export(net, inputs, path, dynamo=True, external_data=True, verbose=False)
+            if not path.exists():
+                torch.onnx.export(net, inputs, path, dynamo=True, external_data=True, verbose=False)
+        return True
     except Exception as e:  # what cannot be exported is no result
-        print(f"{name}: export: {e}"[:300], file=sys.stderr)
-        return None
-    command = [program, "bench", str(path), "--json", "--kernels", "--budget", budget] + (["--check"] if check else [])
+        print(f"{path.name}: export: {e}"[:300], file=sys.stderr)
+        return False
+
+
+def run_isomer(args, path, check):
+    command = [args.isomer, "bench", str(path), "--json", "--kernels", "--budget", args.budget,
+               "--cache", str(args.work / "kernels")] + (["--check"] if check else [])
     run = subprocess.run(command, capture_output=True, text=True)
-    for file in folder.iterdir():
-        file.unlink()
     if run.returncode != 0:
-        print(f"{name}: {run.stderr.strip()[:400]}", file=sys.stderr)
+        print(f"{path.name}: {run.stderr.strip()[:400]}", file=sys.stderr)
         return None
     return json.loads(run.stdout)
+
+
+def measure(args, name, batch, wait):
+    """All figures of one network; calls `wait` when nothing is left to compile."""
+    build, inputs_of, last = networks()[name]
+    torch.manual_seed(0)
+    net = build().eval()
+    randomise(net)
+    net = net.half().cuda()
+    inputs = inputs_of(batch)
+    path = args.work / f"{name}_{batch}.onnx"
+    exported = export(net, inputs, path)
+    if exported and args.jobs > 0:
+        run_isomer(args, path, False)
+    if last:
+        net = net.to(memory_format=torch.channels_last)
+        inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
+    eager = captured(lambda: net(*inputs))
+    compiled, seconds = (None, None) if args.no_compile else compiled_graph(net, inputs)
+    wait()
+    return {"network": name, "batch": batch, "eager": replay_ms(eager),
+            "compile": replay_ms(compiled) if compiled else None, "compile_seconds": seconds,
+            "isomer": run_isomer(args, path, args.check) if exported else None}
+
+
+def one(args):
+    """A network in a process of its own: a line when ready, then, when asked, its figures."""
+    def wait():
+        print("ready", flush=True)
+        sys.stdin.readline()
+    row = measure(args, args.models[0], args.batch[0], wait)
+    print(json.dumps(row), flush=True)
+
+
+def all_rows(args, which):
+    """The rows of the networks, each when it is measured."""
+    if args.jobs == 0:
+        for name, batch in which:
+            yield measure(args, name, batch, lambda: None)
+        return
+    for start in range(0, len(which), args.jobs):
+        running = []
+        for name, batch in which[start:start + args.jobs]:
+            command = [sys.executable, __file__, "--one", "--isomer", args.isomer, "--models", name, "--batch", str(batch),
+                       "--work", str(args.work), "--budget", args.budget, "--jobs", "1"]
+            command += ["--no-compile"] * args.no_compile + ["--check"] * args.check
+            running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
+        for p in running:
+            for line in p.stdout:
+                if line.strip() == "ready":
+                    break
+        # Chosen while others ran.
+        (args.work / "kernels" / "choices").unlink(missing_ok=True)
+        for p in running:
+            out, _ = p.communicate("go\n")
+            if p.returncode == 0:
+                yield json.loads(out.strip().splitlines()[-1])
 
 
 def main():
@@ -268,39 +335,28 @@ def main():
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--budget", default="10s", help="for the search of each network")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--seconds", type=float, default=math.inf, help="start no network after this time")
+    parser.add_argument("--jobs", type=int, default=0, help="networks that compile at a time")
+    parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--work", type=pathlib.Path, help="where models and kernels are kept (default: nowhere)")
     parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     args = parser.parse_args()
-    table = networks()
-    rows, start = [], time.time()
+    temporary = tempfile.TemporaryDirectory()
+    args.work = args.work or pathlib.Path(temporary.name)
+    args.work.mkdir(parents=True, exist_ok=True)
+    if args.one:
+        return one(args)
+    rows = []
     head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
-    for batch in args.batch:
-        for name in args.models or table:
-            if time.time() - start > args.seconds:
-                print(f"{name:<18}{batch:>6}  not measured: out of time")
-                continue
-            build, inputs_of, last = table[name]
-            torch.manual_seed(0)
-            net = build().eval()
-            randomise(net)
-            net = net.half().cuda()
-            inputs = inputs_of(batch)
-            with tempfile.TemporaryDirectory() as folder:
-                ours = measure_isomer(args.isomer, net, inputs, pathlib.Path(folder), name, args.budget, args.check)
-            if last:
-                net = net.to(memory_format=torch.channels_last)
-                inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
-            eager, compiled, seconds = measure_torch(net, inputs, not args.no_compile)
-            row = {"network": name, "batch": batch, "eager": eager, "compile": compiled, "compile_seconds": seconds, "isomer": ours}
-            rows.append(row)
-            best = min(x for x in (eager, compiled) if x is not None)
-            plain = ours["original"]["us"] / 1e3 if ours else math.nan
-            fast = ours["optimised"]["us"] / 1e3 if ours else math.nan
-            print(f"{name:<18}{batch:>6}{eager:>9.4f}{compiled or math.nan:>9.4f}{plain:>9.4f}{fast:>9.4f}"
-                  f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{seconds or math.nan:>8.1f}", flush=True)
-            if args.json:
-                args.json.write_text(json.dumps(rows, indent=1))
+    for row in all_rows(args, [(name, batch) for batch in args.batch for name in args.models or networks()]):
+        rows.append(row)
+        best = min(row[x] for x in ("eager", "compile") if row[x])
+        ours = row["isomer"]
+        plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
+        print(f"{row['network']:<18}{row['batch']:>6}{row['eager']:>9.4f}{row['compile'] or math.nan:>9.4f}{plain:>9.4f}{fast:>9.4f}"
+              f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}", flush=True)
+        if args.json:
+            args.json.write_text(json.dumps(rows, indent=1))
     for batch in args.batch:
         speed = [min(x for x in (r["eager"], r["compile"]) if x) / (r["isomer"]["optimised"]["us"] / 1e3)
                  for r in rows if r["batch"] == batch and r["isomer"]]

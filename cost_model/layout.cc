@@ -88,19 +88,16 @@ std::optional<Layout> Reshaped(const Layout& x,
   return y;
 }
 
-// A matrix, or a batch of them at regular distances, of which rows or columns
-// are dense: what BLAS calls a leading dimension and a batch stride.
+// A matrix, or a batch of them at any distances, of which rows or columns are
+// dense: what BLAS calls a leading dimension.
 bool IsMatrix(const Layout& x, bool one_batch) {
   const size_t rank = x.size.size();
   Layout rows;
   const size_t split = one_batch ? 0 : rank - 2;
   rows.size.assign(x.size.begin() + split, x.size.end() - 1);
   rows.stride.assign(x.stride.begin() + split, x.stride.end() - 1);
-  Layout batch;
-  batch.size.assign(x.size.begin(), x.size.begin() + split);
-  batch.stride.assign(x.stride.begin(), x.stride.begin() + split);
-  const Layout r = Merged(rows), b = Merged(batch);
-  if (r.size.size() > 1 || b.size.size() > 1) return false;
+  const Layout r = Merged(rows);
+  if (r.size.size() > 1) return false;
   const int64_t column_stride = x.size.back() == 1 ? 1 : x.stride.back();
   const int64_t row_stride = r.size.empty() ? 1 : r.stride[0];
   return column_stride == 1 || row_stride == 1;

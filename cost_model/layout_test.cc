@@ -92,14 +92,18 @@ TEST(LayoutTest, WhatAProductReads) {
                      "a = slice(x, axes=[1], from=[0], to=[5], step=[2])\n"
                      "v = slice(a, axes=[0], from=[0], to=[3], step=[2])",
                      0, 2));
-  // Heads are a batch at regular distances, if there is one batch dimension.
+  // Heads are a batch, whatever the distances of its matrices.
   EXPECT_TRUE(reads("f32[1,16,64]",
                     "a = reshape(x, shape=[1 16 4 16])\n"
                     "v = transpose(a, perm=[0 2 1 3])",
                     0, 4));
+  EXPECT_TRUE(reads("f32[2,16,64]",
+                    "a = reshape(x, shape=[2 16 4 16])\n"
+                    "v = transpose(a, perm=[0 2 1 3])",
+                    0, 4));
   EXPECT_FALSE(reads("f32[2,16,64]",
-                     "a = reshape(x, shape=[2 16 4 16])\n"
-                     "v = transpose(a, perm=[0 2 1 3])",
+                     "a = reshape(x, shape=[2 16 16 4])\n"
+                     "v = transpose(a, perm=[0 3 1 2])",
                      0, 4));
   // Against a matrix, all rows must lie at one distance.
   EXPECT_FALSE(

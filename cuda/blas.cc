@@ -16,6 +16,8 @@ namespace {
 // Of cublasLt.h, cublas_api.h and library_types.h.
 constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kRealBf16 = 14;
 constexpr int kDescTransA = 3, kDescTransB = 4;
+constexpr int kDescEpilogue = 7, kDescBias = 8;
+constexpr uint32_t kNoEpilogue = 1, kRelu = 2, kBias = 4;
 constexpr int kLayoutBatch = 5, kLayoutStride = 6;
 constexpr int kPrefWorkspace = 1, kPrefAlignA = 5;
 constexpr int32_t kPlain = 0, kTransposed = 1;
@@ -71,7 +73,8 @@ class BlasProduct {
   // What all ways to compute one product share.
   struct Shared {
     LibraryProduct product;
-    void *desc = nullptr, *a = nullptr, *b = nullptr, *out = nullptr;
+    void *desc = nullptr, *a = nullptr, *b = nullptr, *added = nullptr;
+    void* out = nullptr;
     std::function<void(Shared&)> release;
     ~Shared() { release(*this); }
   };
@@ -117,7 +120,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
   shared->product = p;
   shared->release = [api = api_](BlasProduct::Shared& s) {
     if (s.desc != nullptr) api->free_desc(s.desc);
-    for (void* layout : {s.a, s.b, s.out}) {
+    for (void* layout : {s.a, s.b, s.added, s.out}) {
       if (layout != nullptr) api->free_layout(layout);
     }
   };
@@ -128,6 +131,10 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
   const int32_t second = p.a_inner ? kPlain : kTransposed;
   api_->set_desc(shared->desc, kDescTransA, &first, sizeof(first));
   api_->set_desc(shared->desc, kDescTransB, &second, sizeof(second));
+  uint32_t epilogue =
+      (p.relu ? kRelu : 0) | (p.bias.pointer.empty() ? 0 : kBias);
+  if (epilogue == 0) epilogue = kNoEpilogue;
+  api_->set_desc(shared->desc, kDescEpilogue, &epilogue, sizeof(epilogue));
   const int type = TypeOf(p.dtype);
   auto layout = [&](void** made, int64_t rows, int64_t columns, int64_t step,
                     int64_t batch_step) -> absl::Status {
@@ -144,7 +151,9 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
                          p.b_inner ? p.n : p.k, p.b_step, p.b_batch));
   RETURN_IF_ERROR(layout(&shared->b, p.a_inner ? p.k : p.m,
                          p.a_inner ? p.m : p.k, p.a_step, p.a_batch));
-  RETURN_IF_ERROR(layout(&shared->out, p.n, p.m, p.n, p.m * p.n));
+  RETURN_IF_ERROR(layout(&shared->out, p.n, p.m, p.out.step, p.out.batch));
+  const LibraryMatrix& c = p.added.pointer.empty() ? p.out : p.added;
+  RETURN_IF_ERROR(layout(&shared->added, p.n, p.m, c.step, c.batch));
   void* preference = nullptr;
   RETURN_IF_ERROR(Check(api_->new_preference(&preference), "a preference"));
   const uint64_t bytes = kWorkspaceBytes;
@@ -156,9 +165,9 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
   }
   std::vector<Heuristic> found(most);
   int count = 0;
-  const int result =
-      api_->heuristic(handle_, shared->desc, shared->a, shared->b, shared->out,
-                      shared->out, preference, most, found.data(), &count);
+  const int result = api_->heuristic(handle_, shared->desc, shared->a,
+                                     shared->b, shared->added, shared->out,
+                                     preference, most, found.data(), &count);
   api_->free_preference(preference);
   RETURN_IF_ERROR(Check(result, "no way to compute a product"));
   std::vector<std::shared_ptr<const BlasProduct>> out;
@@ -172,19 +181,27 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
   return out;
 }
 
-absl::Status Blas::Run(const BlasProduct& product, DevicePointer a,
-                       DevicePointer b, DevicePointer out,
+absl::Status Blas::Run(const BlasProduct& product, const Buffers& buffers,
                        DevicePointer workspace, Stream stream) const {
   const BlasProduct::Shared& s = *product.shared;
-  const int size = ByteSize(s.product.dtype);
-  const float one = 1, zero = 0;
-  auto at = [size](DevicePointer p, int64_t offset) {
-    return reinterpret_cast<void*>(p + offset * size);
+  const LibraryProduct& p = s.product;
+  const int size = ByteSize(p.dtype);
+  auto at = [size](DevicePointer start, int64_t offset) {
+    return reinterpret_cast<void*>(start + offset * size);
   };
-  return Check(api_->run(handle_, s.desc, &one, at(b, s.product.b_offset), s.a,
-                         at(a, s.product.a_offset), s.b, &zero, at(out, 0),
-                         s.out, at(out, 0), s.out, &product.algorithm,
-                         at(workspace, 0), kWorkspaceBytes, stream),
+  if (!p.bias.pointer.empty()) {
+    void* const bias = at(buffers.bias, p.bias.offset);
+    RETURN_IF_ERROR(Check(
+        api_->set_desc(s.desc, kDescBias, &bias, sizeof(bias)), "a bias"));
+  }
+  void* const out = at(buffers.out, p.out.offset);
+  const bool adds = !p.added.pointer.empty();
+  const void* const added = adds ? at(buffers.added, p.added.offset) : out;
+  const float one = 1, beta = adds ? 1 : 0;
+  return Check(api_->run(handle_, s.desc, &one, at(buffers.b, p.b_offset), s.a,
+                         at(buffers.a, p.a_offset), s.b, &beta, added, s.added,
+                         out, s.out, &product.algorithm, at(workspace, 0),
+                         kWorkspaceBytes, stream),
                "running a product");
 }
 

@@ -14,8 +14,7 @@
 
 namespace isomer::cuda {
 
-// A product that a library can compute, ready to run on given operands. The
-// result lies row by row, batch after batch.
+// A product that a library can compute, ready to run on given operands.
 class BlasProduct;
 
 class Blas {
@@ -31,10 +30,13 @@ class Blas {
   absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Products(
       const LibraryProduct& product, int most) const;
 
-  // Starts the product; a and b are where the operands' buffers start.
-  absl::Status Run(const BlasProduct& product, DevicePointer a, DevicePointer b,
-                   DevicePointer out, DevicePointer workspace,
-                   Stream stream) const;
+  // Where the buffers of a product start; those that it has not are 0.
+  struct Buffers {
+    DevicePointer a = 0, b = 0, added = 0, bias = 0, out = 0;
+  };
+  // Starts the product.
+  absl::Status Run(const BlasProduct& product, const Buffers& buffers,
+                   DevicePointer workspace, Stream stream) const;
 
  private:
   struct Api;

@@ -24,6 +24,10 @@ absl::StatusOr<std::map<Value, SharedBytes>> FoldConstants(
 SharedBytes WithSteps(const SharedBytes& bytes, const TensorType& type,
                       absl::Span<const int64_t> steps);
 
+// Leaves one of what is repeated along a dimension; the steps of what is left,
+// 0 where it was repeated.
+std::vector<int64_t> WithoutRepeats(const TensorType& type, SharedBytes& bytes);
+
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_CONSTANTS_H_

@@ -37,8 +37,8 @@ int64_t SizeOf(const std::vector<int>& dims,
 class Writer {
  public:
   Writer(const ir::Graph& graph, const std::vector<Operand>& inputs,
-         const std::vector<Operand>& outputs)
-      : graph_(graph), inputs_(inputs), outputs_(outputs) {
+         const std::vector<Operand>& outputs, int lanes)
+      : graph_(graph), inputs_(inputs), outputs_(outputs), lanes_(lanes) {
     size_ = graph.type(outputs[0].value).shape;
   }
 
@@ -238,7 +238,7 @@ class Writer {
   }
 
   absl::StatusOr<KernelSource> WriteRows() {
-    const int lanes = Lanes();
+    const int lanes = lanes_ > 0 ? lanes_ : Lanes();
     const int64_t rows = SizeOf(shape_.rows, size_);
     const int per_block = lanes > 32 ? 1 : rows >= 132 * 4 ? 4 : 1;
     ElementCode code = NewCode();
@@ -263,6 +263,7 @@ class Writer {
                       inner, stores, "}\n");
     }
     KernelSource out;
+    out.lanes = lanes;
     out.block = lanes * per_block;
     out.text = Text(lanes, out.block, body);
     out.grid[0] = static_cast<int>(CeilDiv(rows, int64_t{per_block}));
@@ -272,6 +273,7 @@ class Writer {
   const ir::Graph& graph_;
   const std::vector<Operand>& inputs_;
   const std::vector<Operand>& outputs_;
+  const int lanes_;
   std::vector<int64_t> size_;
   Shape shape_;
   std::vector<DimExpr> index_;
@@ -281,9 +283,10 @@ class Writer {
 
 }  // namespace
 
-absl::StatusOr<KernelSource> ElementKernel(
-    const ir::Graph& graph, const std::vector<Operand>& inputs,
-    const std::vector<Operand>& outputs) {
+absl::StatusOr<KernelSource> ElementKernel(const ir::Graph& graph,
+                                           const std::vector<Operand>& inputs,
+                                           const std::vector<Operand>& outputs,
+                                           int lanes) {
   for (const std::vector<Operand>* list : {&inputs, &outputs}) {
     for (const Operand& o : *list) {
       if (NumElements(graph.type(o.value)) >= int64_t{1} << 31) {
@@ -292,7 +295,7 @@ absl::StatusOr<KernelSource> ElementKernel(
       }
     }
   }
-  return Writer(graph, inputs, outputs).Write();
+  return Writer(graph, inputs, outputs, lanes).Write();
 }
 
 }  // namespace isomer::cuda

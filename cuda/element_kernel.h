@@ -18,10 +18,12 @@
 namespace isomer::cuda {
 
 // The kernel that computes `outputs`, which have one shape, from `inputs`. All
-// operators in between must have element functions.
+// operators in between must have element functions. `lanes` threads compute a
+// row together where there are rows; 0: as many as seem right.
 absl::StatusOr<KernelSource> ElementKernel(const ir::Graph& graph,
                                            const std::vector<Operand>& inputs,
-                                           const std::vector<Operand>& outputs);
+                                           const std::vector<Operand>& outputs,
+                                           int lanes = 0);
 
 }  // namespace isomer::cuda
 

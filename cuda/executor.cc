@@ -9,7 +9,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -31,6 +33,26 @@ void ForAll(int n, const std::function<void(int)>& f) {
   for (int i = 1; i < count; ++i) threads.emplace_back(work);
   work();
   for (std::thread& t : threads) t.join();
+}
+
+// True if `name` stands for the variant, or for one way of a library's.
+bool IsNamed(absl::string_view name, const Variant& v, int* way) {
+  if (name == v.name) return true;
+  return v.library && absl::ConsumePrefix(&name, v.name) &&
+         absl::SimpleAtoi(name, way);
+}
+
+absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
+                                          const std::string& source,
+                                          const std::string& architecture,
+                                          const KernelCache* cache) {
+  if (cache == nullptr) return compiler.Compile(source, architecture);
+  const std::string key = absl::StrCat("NVRTC ", compiler.version(), " ",
+                                       architecture, "\n", source);
+  if (auto image = cache->Image(key)) return *std::move(image);
+  ASSIGN_OR_RETURN(std::string code, compiler.Compile(source, architecture));
+  cache->AddImage(key, code);
+  return code;
 }
 
 double Seconds(std::chrono::steady_clock::time_point since) {
@@ -90,8 +112,10 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
                                   bool early, Stream stream) const {
   if (kernel.blas != nullptr) {
     const Variant& v = *kernel.of;
-    RETURN_IF_ERROR(blas_->Run(*kernel.blas, PointerOf(v.a), PointerOf(v.b),
-                               PointerOf(v.out), workspace_, stream));
+    const Blas::Buffers buffers = {
+        PointerOf(v.a), PointerOf(v.b), v.added < 0 ? 0 : PointerOf(v.added),
+        v.bias < 0 ? 0 : PointerOf(v.bias), PointerOf(v.out)};
+    RETURN_IF_ERROR(blas_->Run(*kernel.blas, buffers, workspace_, stream));
     if (kernel.function == nullptr) return absl::OkStatus();
   }
   std::vector<DevicePointer> arguments;
@@ -103,8 +127,8 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
 }
 
 absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
-    const Variant& variant, const KernelSource& source,
-    const std::string& code) const {
+    const Variant& variant, const KernelSource& source, const std::string& code,
+    int way) const {
   Loaded kernel{source, nullptr, variant.name, nullptr, nullptr};
   if (!code.empty()) {
     ASSIGN_OR_RETURN(kernel.function, device_->Load(code, source.shared_bytes));
@@ -114,8 +138,10 @@ absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
   std::vector<Loaded> out;
   ASSIGN_OR_RETURN(const auto ways,
                    blas_->Products(*variant.library, kLibraryWays));
-  for (const auto& way : ways) {
-    kernel.blas = way;
+  for (size_t i = 0; i < ways.size(); ++i) {
+    if (way >= 0 && way != static_cast<int>(i)) continue;
+    kernel.variant = absl::StrCat(variant.name, " ", i);
+    kernel.blas = ways[i];
     out.push_back(kernel);
   }
   return out;
@@ -148,10 +174,12 @@ absl::StatusOr<double> Executor::TimeKernel(const Step& step,
 struct Executor::Group {
   struct Candidate {
     const Variant* variant = nullptr;
+    int way = -1;  // of a library; -1: any
     KernelSource source = {};
     absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
   };
   std::vector<int> steps;
+  std::string key;  // of its choice
   std::vector<Candidate> candidates;
 };
 
@@ -171,14 +199,17 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
   std::vector<Group> groups;
   for (const auto& [text, members] : by_text) {
     const Step& step = program_.steps[members[0]];
-    Group group{members, {}};
-    const auto chosen = options.choices.find(step.signature);
+    Group group{members, absl::StrCat(device_->name(), "\n", text), {}};
+    std::optional<std::string> chosen;
+    if (options.cache) chosen = options.cache->Choice(group.key);
+    const auto it = options.choices.find(step.signature);
+    if (it != options.choices.end()) chosen = it->second;
     for (const Variant& v : step.variants) {
       if (v.library && blas_ == nullptr) continue;
-      const bool wanted = chosen != options.choices.end()
-                              ? chosen->second == v.name
-                              : options.tune || &v == &step.variants[0];
-      if (wanted) group.candidates.push_back({&v});
+      int way = -1;
+      const bool wanted = chosen ? IsNamed(*chosen, v, &way)
+                                 : options.tune || &v == &step.variants[0];
+      if (wanted) group.candidates.push_back({&v, way});
     }
     if (group.candidates.empty()) {
       group.candidates.push_back({&step.variants[0]});
@@ -205,7 +236,8 @@ absl::Status Executor::CompileAll(std::vector<Group>& groups,
     if (c.variant->source) {
       auto source = c.variant->source();
       c.code = source.ok()
-                   ? compiler.Compile(source->text, device_->architecture())
+                   ? CompileCached(compiler, source->text,
+                                   device_->architecture(), options.cache.get())
                    : absl::StatusOr<std::string>(source.status());
       if (source.ok()) c.source = *std::move(source);
     }
@@ -224,7 +256,7 @@ absl::StatusOr<Executor::Loaded> Executor::Fastest(const Group& group) const {
   for (const Group::Candidate& c : group.candidates) {
     status.Update(c.code.status());
     if (!c.code.ok()) continue;
-    auto loaded = Load(*c.variant, c.source, *c.code);
+    auto loaded = Load(*c.variant, c.source, *c.code, c.way);
     status.Update(loaded.status());
     if (!loaded.ok()) continue;
     const bool alone = group.candidates.size() == 1 && loaded->size() == 1;
@@ -260,6 +292,9 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
     if (!best.ok()) {
       return Prefixed(absl::StrCat(first.signature, ": "), best.status());
     }
+    if (options.cache && options.tune) {
+      options.cache->AddChoice(group.key, best->variant);
+    }
     // Equal steps have equal variants, over buffers of their own.
     for (int i : group.steps) {
       kernels_[i] = *best;
@@ -268,6 +303,7 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
           &program_.steps[i].variants[best->of - first.variants.data()];
     }
   }
+  if (options.cache && options.tune) RETURN_IF_ERROR(options.cache->Save());
   compile_seconds_ = Seconds(start);
   return absl::OkStatus();
 }
@@ -351,13 +387,23 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
     const auto it = seen.find(key);
     if (it != seen.end()) {
       ++out[it->second].launches;
+      out[it->second].steps.push_back(static_cast<int>(i));
       continue;
     }
     const Step& step = program_.steps[i];
     ASSIGN_OR_RETURN(const double us, TimeKernel(step, kernels_[i]));
     seen[key] = out.size();
-    out.push_back({step.family, step.signature, kernels_[i].variant, us,
-                   step.flops, step.bytes});
+    int place = 0, way = 0;
+    while (!IsNamed(kernels_[i].variant, step.variants[place], &way)) ++place;
+    out.push_back({step.family,
+                   step.signature,
+                   kernels_[i].variant,
+                   us,
+                   step.flops,
+                   step.bytes,
+                   1,
+                   place,
+                   {static_cast<int>(i)}});
   }
   return out;
 }

@@ -24,6 +24,7 @@
 #include "cuda/blas.h"
 #include "cuda/compiler.h"
 #include "cuda/device.h"
+#include "cuda/kernel_cache.h"
 #include "cuda/program.h"
 #include "ops/tensor.h"
 
@@ -35,6 +36,9 @@ struct ExecutorOptions {
   // The variant to take for a kernel, by its signature; what is in here is not
   // timed.
   std::map<std::string, std::string> choices = {};
+  // Where compiled kernels and choices are kept, if anywhere: what is there is
+  // neither compiled nor timed again.
+  std::shared_ptr<KernelCache> cache = nullptr;
   // Called now and then; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };
@@ -45,6 +49,8 @@ struct StepTime {
   double flops = 0;
   int64_t bytes = 0;
   int launches = 1;
+  int place = 0;  // of the variant among those that were considered
+  std::vector<int> steps = {};  // of the program, that run it
 };
 
 class Executor {
@@ -99,10 +105,12 @@ class Executor {
   DevicePointer PointerOf(int buffer) const;
   absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
                           Stream stream) const;
-  // The ways to run one variant, loaded; several for a library.
+  // The ways to run one variant, loaded; several for a library, of which `way`
+  // may name one.
   absl::StatusOr<std::vector<Loaded>> Load(const Variant& variant,
                                            const KernelSource& source,
-                                           const std::string& code) const;
+                                           const std::string& code,
+                                           int way) const;
   absl::StatusOr<double> TimeKernel(const Step& step,
                                     const Loaded& kernel) const;
 

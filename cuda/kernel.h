@@ -22,6 +22,7 @@ struct KernelSource {
   int block = 1;
   int shared_bytes = 0;  // dynamic shared memory
   int cluster = 1;       // blocks along z that work together
+  int lanes = 1;         // threads that share a row of results
 };
 
 // A value of a kernel's graph and where it lies.
@@ -33,6 +34,13 @@ struct Operand {
 // "const float* in0, float* out0": the parameters of a kernel.
 std::string Parameters(const std::vector<Operand>& inputs,
                        const std::vector<Operand>& outputs);
+
+// Statements that store values at their offsets of a place, together where they
+// lie side by side.
+std::string StoreElements(const Place& place,
+                          const std::vector<std::string>& values,
+                          const std::vector<DimExpr>& offsets,
+                          const ElementCode& code);
 
 }  // namespace isomer::cuda
 

@@ -162,8 +162,15 @@ __device__ __forceinline__ double iso_sigmoid(double x) {
 }
 template <class T>
 __device__ __forceinline__ T iso_silu(T x) { return x * iso_sigmoid(x); }
+// x times the normal distribution's share below x: 1 - q / 2 or q / 2, where q
+// is erfc by formula 7.1.26 of Abramowitz and Stegun, good to 1.5e-7.
 __device__ __forceinline__ float iso_gelu(float x) {
-  return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
+  const float z = fabsf(x) * 0.70710678118654752f;
+  const float t = __fdividef(1.0f, 1.0f + 0.3275911f * z);
+  const float q = t * __expf(-z * z) *
+      (0.254829592f + t * (-0.284496736f + t * (1.421413741f +
+       t * (-1.453152027f + t * 1.061405429f))));
+  return 0.5f * x * (x < 0.0f ? q : 2.0f - q);
 }
 __device__ __forceinline__ double iso_gelu(double x) {
   return 0.5 * x * (1 + erf(x * 0.70710678118654752440));

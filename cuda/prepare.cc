@@ -120,12 +120,66 @@ class Preparation {
       values_[{id, 0}] = v;
       return absl::OkStatus();
     }
+    if (graph_.IsConstant({id, 0}) && IsElementwise(node)) {
+      ASSIGN_OR_RETURN(const std::optional<Value> v, BeforeRepeat(node, in));
+      if (v) {
+        values_[{id, 0}] = *v;
+        return absl::OkStatus();
+      }
+    }
     ASSIGN_OR_RETURN(const NodeId made,
                      out_.AddNode(*node.op, in, *node.attrs));
     for (int k = 0; k < node.num_outputs(); ++k) {
       values_[{id, k}] = {made, k};
     }
     return absl::OkStatus();
+  }
+
+  static bool IsElementwise(const ir::Node& node) {
+    for (absl::string_view op :
+         {"add", "sub", "mul", "div", "neg", "sqrt", "reciprocal", "cast"}) {
+      if (node.Is(op)) return true;
+    }
+    return false;
+  }
+
+  // A pointwise function of constants that repeat something along the same
+  // dimensions: computed of what is repeated, and then repeated. Images of
+  // constants take long to fold.
+  absl::StatusOr<std::optional<Value>> BeforeRepeat(
+      const ir::Node& node, const std::vector<Value>& in) {
+    const ir::Node* repeat = nullptr;  // one that repeats more than a scalar
+    for (Value v : in) {
+      const ir::Node& n = out_.node(v.node);
+      if (!n.Is("broadcast")) return std::nullopt;
+      if (out_.type(n.inputs[0]).rank() > 0) repeat = &n;
+    }
+    if (repeat == nullptr) return std::nullopt;
+    const Attrs attrs = *repeat->attrs;
+    const Ints shape = out_.type(repeat->inputs[0]).shape;
+    std::vector<Value> sources;
+    for (Value v : in) {
+      const ir::Node& n = out_.node(v.node);
+      const Value source = n.inputs[0];
+      const TensorType type = out_.type(source);
+      if (type.rank() == 0) {
+        ASSIGN_OR_RETURN(const Value same,
+                         out_.Add("broadcast", {source},
+                                  {{"shape", shape}, {"dims", Ints{}}}));
+        sources.push_back(same);
+      } else if (type.shape == shape &&
+                 n.attrs->Ints("dims") == attrs.Ints("dims")) {
+        sources.push_back(source);
+      } else {
+        return std::nullopt;
+      }
+    }
+    ASSIGN_OR_RETURN(const NodeId once,
+                     out_.AddNode(*node.op, sources, *node.attrs));
+    ASSIGN_OR_RETURN(const Value v, out_.Add("broadcast", {{once, 0}},
+                                             {{"shape", attrs.Ints("shape")},
+                                              {"dims", attrs.Ints("dims")}}));
+    return v;
   }
 
   // A gather at one constant index is a slice, which is a view.
@@ -227,8 +281,9 @@ class Preparation {
 
 class KernelCopy {
  public:
-  KernelCopy(const ir::Graph& graph, ir::Expansions& expansions)
-      : graph_(graph), expansions_(expansions) {}
+  KernelCopy(const ir::Graph& graph, ir::Expansions& expansions,
+             const std::set<std::string>& whole)
+      : graph_(graph), expansions_(expansions), whole_(whole) {}
 
   void AddInput(Value v) {
     if (values_.count(v)) return;
@@ -260,7 +315,7 @@ class KernelCopy {
   absl::StatusOr<std::vector<Value>> AddOp(const OpDef& op,
                                            std::vector<Value> in,
                                            const Attrs& attrs) {
-    if (op.element || HasCarefulFunction(op.name)) {
+    if (op.element || HasCarefulFunction(op.name) || whole_.count(op.name)) {
       ASSIGN_OR_RETURN(const NodeId id, out_.AddNode(op, in, attrs));
       return std::vector<Value>{{id, 0}};
     }
@@ -298,6 +353,7 @@ class KernelCopy {
   ir::Graph out_;
   Values values_;
   ir::Expansions& expansions_;
+  const std::set<std::string>& whole_;
 };
 
 }  // namespace
@@ -310,8 +366,9 @@ absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,
                                        absl::Span<const NodeId> nodes,
                                        absl::Span<const Value> inputs,
                                        absl::Span<const Value> outputs,
-                                       ir::Expansions& expansions) {
-  KernelCopy copy(graph, expansions);
+                                       ir::Expansions& expansions,
+                                       const std::set<std::string>& whole) {
+  KernelCopy copy(graph, expansions, whole);
   for (Value v : inputs) copy.AddInput(v);
   for (NodeId id : nodes) RETURN_IF_ERROR(copy.AddNode(id));
   KernelGraph out;

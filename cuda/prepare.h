@@ -3,6 +3,8 @@
 #ifndef ISOMER_CUDA_PREPARE_H_
 #define ISOMER_CUDA_PREPARE_H_
 
+#include <set>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -27,13 +29,15 @@ struct KernelGraph {
 
 // `nodes` of `graph`, which read `inputs`, with composites opened in a form
 // that does not overflow. Constants of one value become part of the graph;
-// their entry in `inputs` is then not an input. An operator without a kernel is
-// an Unimplemented error that names it.
+// their entry in `inputs` is then not an input. Operators named in `whole` stay
+// as they are. An operator without a kernel is an Unimplemented error that
+// names it.
 absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,
                                        absl::Span<const NodeId> nodes,
                                        absl::Span<const Value> inputs,
                                        absl::Span<const Value> outputs,
-                                       ir::Expansions& expansions);
+                                       ir::Expansions& expansions,
+                                       const std::set<std::string>& whole = {});
 
 }  // namespace isomer::cuda
 

@@ -146,6 +146,20 @@ std::optional<std::vector<int64_t>> Affine(
   return out;
 }
 
+// The largest power of two g so that batches zb and zb - zb % g have the same
+// offset.
+int64_t SharedBatches(const DimExpr& offset, int64_t batch) {
+  auto at = [&](int64_t zb) {
+    return offset.Substitute({{"zb", DimExpr(zb)}});
+  };
+  int64_t shared = 1;
+  while (batch % (2 * shared) == 0 && at(shared) == at(0)) shared *= 2;
+  for (int64_t zb = 0; zb < batch && shared > 1; ++zb) {
+    if (!(at(zb) == at(zb - zb % shared))) shared = 1;
+  }
+  return shared;
+}
+
 absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
                                      int operand) {
   ElementCode code = NewCode(call);
@@ -162,6 +176,7 @@ absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
   if (const auto steps = Affine(offset, {"zb", outer, "kk"})) {
     run.steps = {(*steps)[0], (*steps)[1], (*steps)[2], (*steps)[3]};
   }
+  run.shared = SharedBatches(offset, p.batch);
   auto without = [&](const std::string& symbol) {
     return code.Text(
         Tidy(offset.Substitute({{symbol, DimExpr(0)}}), code.intervals()));
@@ -314,6 +329,40 @@ std::vector<NodeId> Path(const ProductCall& call) {
   return path;
 }
 
+// An element of the output: where it is, and the C expression of its value.
+struct Result {
+  std::vector<DimExpr> index;
+  std::string value;
+};
+
+// What element `index` of the core, which is `acc`, becomes along the path.
+absl::StatusOr<Result> ResultAt(const ProductCall& call, ElementCode& code,
+                                const std::vector<NodeId>& path,
+                                std::vector<DimExpr> core,
+                                const std::string& acc) {
+  std::map<NodeId, std::vector<DimExpr>> index;
+  for (DimExpr& e : core) e = Tidy(e, code.intervals());
+  code.BindElement(call.core, core, acc);
+  index[call.core.node] = std::move(core);
+  NodeId last = call.core.node;
+  for (NodeId id : path) {
+    NodeId from;
+    for (Value in : call.graph->node(id).inputs) {
+      if (index.count(in.node)) from = in.node;
+    }
+    ASSIGN_OR_RETURN(index[id],
+                     Forward(*call.graph, id, index[from], code.intervals()));
+    const ir::Node& node = call.graph->node(id);
+    if (node.Is("transpose") || node.Is("reshape")) {
+      ASSIGN_OR_RETURN(const std::string x, code.At({from, 0}, index[from]));
+      code.BindElement({id, 0}, index[id], x);
+    }
+    last = id;
+  }
+  ASSIGN_OR_RETURN(std::string value, code.At({last, 0}, index[last]));
+  return Result{index[last], std::move(value)};
+}
+
 }  // namespace
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
@@ -356,8 +405,9 @@ std::optional<LibraryProduct> AsLibraryProduct(const Product& p) {
       plain = plain && g.stride[s] == 1 && g.pad[s] == 0 && g.in[s] == g.out[s];
     }
     const int64_t row = g.in[1] > 1 ? g.step[1] : g.step[0];
+    const int64_t places = g.in[0] * g.in[1];
     plain = plain && (g.in[0] == 1 || g.step[0] == row * g.in[1]) &&
-            p.m == g.in[0] * g.in[1];
+            (p.m == places || g.step_n == row * places);
     if (!plain) return std::nullopt;
     out.a_step = std::max(row, p.k);
     out.a_offset = g.offset;
@@ -392,6 +442,62 @@ std::optional<LibraryProduct> AsLibraryProduct(const Product& p) {
   return out;
 }
 
+absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
+    const ProductCall& call, const Product& p, LibraryProduct library) {
+  ElementCode code = NewCode(call);
+  const Indices i = NewIndices(code, p);
+  // Where the element at the product's indices lies, if rows are contiguous.
+  auto matrix = [&](const Place& place, const std::vector<DimExpr>& index,
+                    LibraryMatrix& to) {
+    const auto steps = Affine(code.Offset(place, index), {"zb", "mm", "nn"});
+    if (!steps || (*steps)[2] != 1 || place.dtype != p.dtype) return false;
+    to = {place.pointer, (*steps)[1], (*steps)[0], steps->back()};
+    if (p.m == 1) to.step = p.n;
+    const int64_t chunk = 16 / ByteSize(p.dtype);
+    return to.step % chunk == 0 && to.batch % chunk == 0 &&
+           to.offset % chunk == 0;
+  };
+  std::map<NodeId, std::vector<DimExpr>> index;
+  index[call.core.node] = OutputIndex(call, p, i.b, i.m, i.n);
+  NodeId last = call.core.node;
+  for (NodeId id : Path(call)) {
+    const ir::Node& node = call.graph->node(id);
+    const NodeId from = last;
+    int uses = 0;
+    for (Value in : node.inputs) uses += in.node == from;
+    if (uses != 1) return std::nullopt;
+    ASSIGN_OR_RETURN(index[id],
+                     Forward(*call.graph, id, index[from], code.intervals()));
+    last = id;
+    if (node.Is("reshape") || node.Is("transpose")) continue;
+    if (node.Is("relu")) {
+      library.relu = true;
+      continue;
+    }
+    if (!node.Is("add") || library.relu) return std::nullopt;
+    const Value other = node.inputs[node.inputs[0].node == from ? 1 : 0];
+    if (index.count(other.node)) return std::nullopt;
+    ASSIGN_OR_RETURN(const auto source, code.SourceOf(other, index[id]));
+    const Operand* o = source ? Find(call, source->value) : nullptr;
+    LibraryMatrix found;
+    if (o == nullptr || !matrix(o->place, source->index, found)) {
+      return std::nullopt;
+    }
+    const bool row = (found.step == 0 || p.m == 1) && found.batch == 0;
+    LibraryMatrix& to =
+        row && library.bias.pointer.empty() ? library.bias : library.added;
+    if (!to.pointer.empty() || (&to == &library.added && found.step < p.n)) {
+      return std::nullopt;
+    }
+    to = found;
+  }
+  if (!matrix(call.output.place, index[last], library.out) ||
+      library.out.step < p.n) {
+    return std::nullopt;
+  }
+  return library;
+}
+
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& p, int width) {
   ElementCode code = NewCode(call);
@@ -400,60 +506,37 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
   const DimExpr j = code.NewIndex("j", p.n / width);
   const std::vector<NodeId> path = Path(call);
   const Place& place = call.output.place;
-  const std::string type(StorageType(place.dtype));
   std::vector<std::string> values;
   std::vector<DimExpr> offsets;
   for (int u = 0; u < width; ++u) {
     const DimExpr n = j * DimExpr(width) + DimExpr(u);
-    std::map<NodeId, std::vector<DimExpr>> index;
-    index[call.core.node] = OutputIndex(call, p, b, m, n);
-    for (DimExpr& e : index[call.core.node]) e = Tidy(e, code.intervals());
-    std::string value = absl::StrCat("acc[", u, "]");
-    code.BindElement(call.core, index[call.core.node], value);
-    NodeId last = call.core.node;
-    for (NodeId id : path) {
-      NodeId from;
-      for (Value in : call.graph->node(id).inputs) {
-        if (index.count(in.node)) from = in.node;
-      }
-      ASSIGN_OR_RETURN(index[id],
-                       Forward(*call.graph, id, index[from], code.intervals()));
-      const ir::Node& node = call.graph->node(id);
-      if (node.Is("transpose") || node.Is("reshape")) {
-        ASSIGN_OR_RETURN(const std::string x, code.At({from, 0}, index[from]));
-        code.BindElement({id, 0}, index[id], x);
-      }
-      last = id;
-    }
-    ASSIGN_OR_RETURN(value, code.At({last, 0}, index[last]));
-    values.push_back(value);
-    offsets.push_back(code.Offset(place, index[last]));
-  }
-  bool together = width > 1;
-  for (const Monomial& mono : offsets[0].polynomial().monomials()) {
-    together = together && mono.coefficient.num() % width == 0;
-  }
-  together =
-      together && offsets[0].polynomial().constant_term().num() % width == 0;
-  for (int u = 0; u < width; ++u) {
-    together = together && offsets[u] == offsets[0] + DimExpr(u);
+    ASSIGN_OR_RETURN(const Result result,
+                     ResultAt(call, code, path, OutputIndex(call, p, b, m, n),
+                              absl::StrCat("acc[", u, "]")));
+    values.push_back(result.value);
+    offsets.push_back(code.Offset(place, result.index));
   }
   std::string text = code.Close();
-  if (together) {
-    absl::StrAppend(&text, "iso_pack<", type, ", ", width, "> pack;\n");
+  return absl::StrCat(text, StoreElements(place, values, offsets, code));
+}
+
+absl::StatusOr<std::optional<ElementText>> ResultText(const ProductCall& call,
+                                                      const Product& p) {
+  ElementCode code = NewCode(call);
+  const Indices i = NewIndices(code, p);
+  ASSIGN_OR_RETURN(const Result result,
+                   ResultAt(call, code, Path(call),
+                            OutputIndex(call, p, i.b, i.m, i.n), "acc[0]"));
+  const auto steps =
+      Affine(code.Offset(call.output.place, result.index), {"zb", "mm", "nn"});
+  auto is = [](int64_t step, int64_t want, int64_t extent) {
+    return step == want || extent == 1;
+  };
+  if (!steps || steps->back() != 0 || !is((*steps)[0], p.m * p.n, p.batch) ||
+      !is((*steps)[1], p.n, p.m) || !is((*steps)[2], 1, p.n)) {
+    return std::nullopt;
   }
-  for (int u = 0; u < width; ++u) {
-    absl::StrAppend(
-        &text,
-        together ? absl::StrCat("pack.at[", u, "]")
-                 : absl::StrCat(place.pointer, "[", code.Text(offsets[u]), "]"),
-        " = iso_store_as<", type, ">(", values[u], ");\n");
-  }
-  if (together) {
-    absl::StrAppend(&text, "iso_store_pack<", type, ", ", width, ">(",
-                    place.pointer, " + ", code.Text(offsets[0]), ", pack);\n");
-  }
-  return text;
+  return ElementText{code.Close(), result.value};
 }
 
 absl::StatusOr<ElementText> OperandText(const ProductCall& call,

@@ -49,6 +49,8 @@ struct OperandRun {
   // The steps of batch, of m or n, and of k, and the offset, if it is made of
   // these.
   std::optional<std::array<int64_t, 4>> steps = {};
+  // So many batches, one after the other, read the same.
+  int64_t shared = 1;
 };
 
 // The geometry of a convolution with two spatial dimensions at most.
@@ -72,18 +74,33 @@ struct Product {
   double flops() const { return 2.0 * batch * m * n * k; }
 };
 
+// A matrix of results or of what is added to them: rows are `step` apart,
+// batches `batch`, in elements.
+struct LibraryMatrix {
+  std::string pointer = {};  // "": there is none
+  int64_t step = 0, batch = 0, offset = 0;
+};
+
 // A product as libraries take it. `a_inner`: k is contiguous in a; otherwise m
-// is. Steps are those of the other index, in elements, offsets too.
+// is. Steps are those of the other index, in elements, offsets too. The library
+// adds `added` and the row `bias`, and then takes what is less than 0 as 0 if
+// `relu`.
 struct LibraryProduct {
   DType dtype = DType::kF16;
   int64_t batch = 1, m = 1, n = 1, k = 1;
   bool a_inner = true, b_inner = false;
   int64_t a_step = 0, b_step = 0, a_batch = 0, b_batch = 0;
   int64_t a_offset = 0, b_offset = 0;
+  LibraryMatrix added = {}, bias = {}, out = {};
+  bool relu = false;
 };
 
 // The product in that form, if it has it.
 std::optional<LibraryProduct> AsLibraryProduct(const Product& product);
+
+// The same with all that comes after the product, if a library takes that.
+absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
+    const ProductCall& call, const Product& product, LibraryProduct library);
 
 // The sizes of the product, and how its operands lie. Operands whose run is
 // kNone can be computed element by element only.
@@ -94,11 +111,17 @@ absl::StatusOr<Product> Analyze(const ProductCall& call);
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& product, int width);
 
-// Statements for one element of an operand at zb, mm or nn, and kk, and the
-// expression of its value. The element is 0 where it is outside of the image.
+// Statements that take the sum `acc[0]` of element (zb, mm, nn) of the core
+// through the rest of the kernel, and the expression of the result. Nothing if
+// the result is another element than that at (zb, mm, nn) of a dense output.
 struct ElementText {
   std::string statements, value;
 };
+absl::StatusOr<std::optional<ElementText>> ResultText(const ProductCall& call,
+                                                      const Product& product);
+
+// Statements for one element of an operand at zb, mm or nn, and kk, and the
+// expression of its value. The element is 0 where it is outside of the image.
 absl::StatusOr<ElementText> OperandText(const ProductCall& call,
                                         const Product& product, int operand);
 

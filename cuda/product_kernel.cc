@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "cuda/preamble.h"
+#include "cuda/tile_code.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -28,61 +29,9 @@ int StageElements(const Product& p, const Tiling& t, int operand) {
 int SharedBytes(const Product& p, const Tiling& t) {
   const int pipeline =
       2 * t.stages * (StageElements(p, t, 0) + StageElements(p, t, 1));
-  const int sums = 4 * t.wk * t.tm * (t.tn + 4);
+  const int sums = 4 * t.wk * t.tm * (t.tn + 8);
   return std::max(pipeline, sums);
 }
-
-// The helpers of the fast kernel.
-constexpr char kFastHelpers[] = R"(
-__device__ __forceinline__ iso_u32 iso_shared(const void* p) {
-  return (iso_u32)__cvta_generic_to_shared(p);
-}
-// Of 8 elements `count` are there, the others become zeros.
-__device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
-                                          int count) {
-  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
-               "l"(from), "r"(bytes) : "memory");
-}
-__device__ __forceinline__ void iso_commit() {
-  asm volatile("cp.async.commit_group;" ::: "memory");
-}
-template <int n>
-__device__ __forceinline__ void iso_arrived() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
-}
-__device__ __forceinline__ void iso_matrix4(iso_u32* r, iso_u32 at) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-}
-__device__ __forceinline__ void iso_matrix4_t(iso_u32* r, iso_u32 at) {
-  asm volatile(
-      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
-}
-__device__ __forceinline__ void iso_mma(float* c, const iso_u32* a,
-                                        const iso_u32* b) {
-  asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 "
-      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-}
-__device__ __forceinline__ void iso_cluster_barrier() {
-  // Threads of a warp may come here one by one.
-  asm volatile("barrier.cluster.arrive.release;\n"
-               "barrier.cluster.wait.acquire;" ::: "memory");
-}
-__device__ __forceinline__ float4 iso_peer4(iso_u32 at, int rank) {
-  iso_u32 there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(there) : "r"(at), "r"(rank));
-  float4 x;
-  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(there));
-  return x;
-}
-)";
 
 // Copies of step kt of operand X to stage `slot`.
 std::string InnerLoader(const std::string& x, const OperandRun& run,
@@ -157,14 +106,6 @@ std::string OuterLoader(const std::string& x, const OperandRun& run,
 std::string WindowLoader(const Product& p, int outer) {
   const WindowRun& g = p.window;
   const bool taps = g.kernel[0] * g.kernel[1] > 1;
-  const bool padded = [&] {
-    for (int s = 0; s < 2; ++s) {
-      const int64_t last = (g.out[s] - 1) * g.stride[s] - g.pad[s] +
-                           (g.kernel[s] - 1) * g.dilation[s];
-      if (g.pad[s] != 0 || last >= g.in[s]) return true;
-    }
-    return false;
-  }();
   const std::string tap =
       taps ? absl::StrFormat(
                  "const int tap = kk / %d, cc = kk %% %d, y = a_y[i] + tap / "
@@ -173,9 +114,9 @@ std::string WindowLoader(const Product& p, int outer) {
                  g.kernel[1], g.dilation[1])
            : "const int cc = kk, y = a_y[i], x = a_x[i];\n";
   const std::string inside =
-      padded ? absl::StrFormat("(unsigned)y < %du && (unsigned)x < %du",
-                               g.in[0], g.in[1])
-             : "true";
+      IsPadded(g) ? absl::StrFormat("(unsigned)y < %du && (unsigned)x < %du",
+                                    g.in[0], g.in[1])
+                  : "true";
   return absl::StrReplaceAll(
       R"(
   enum { A_CHUNKS = TM * (SLAB / 8), A_TIMES = (A_CHUNKS + NT - 1) / NT };
@@ -308,63 +249,14 @@ FRAGMENTS
   for (int i = 0; i < WTM / 16; ++i) {
 #pragma unroll
     for (int j = 0; j < WTN / 8; ++j) {
-      float* at = sums + (wk * TM + wm * WTM + i * 16 + lane / 4) * (TN + 4) +
+      float* at = sums + (wk * TM + wm * WTM + i * 16 + lane / 4) * PITCH +
                   wn * WTN + j * 8 + lane % 4 * 2;
       *(float2*)at = make_float2(c[i][j][0], c[i][j][1]);
-      *(float2*)(at + 8 * (TN + 4)) = make_float2(c[i][j][2], c[i][j][3]);
+      *(float2*)(at + 8 * PITCH) = make_float2(c[i][j][2], c[i][j][3]);
     }
   }
-  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
-  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
-  const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
-  for (int q = part * OWN + tid; q < last; q += NT) {
-    const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
-    const int mm = m0 + row, nn = n0 + col;
-    if (mm >= M || nn >= N) continue;
-    float acc[WIDTH] = {};
-#pragma unroll
-    for (int w = 0; w < WK; ++w) {
-      const float* at = sums + (w * TM + row) * (TN + 4) + col;
-      if (SPLIT > 1) {
-        const iso_u32 own = iso_shared(at);
-#pragma unroll
-        for (int r = 0; r < SPLIT; ++r) {
-ADD_PEER
-        }
-      } else {
-#pragma unroll
-        for (int u = 0; u < WIDTH; ++u) acc[u] += at[u];
-      }
-    }
-    const int j = nn / WIDTH;
-EPILOGUE
-  }
-  if (SPLIT > 1) iso_cluster_barrier();
+STORE
 )";
-
-int EpilogueWidth(const Product& p, const Tiling& t) {
-  int width = 8;
-  while (width > 1 && p.n % width != 0) width /= 2;
-  // Peers are read four elements at a time.
-  if (t.split > 1 && width < 4) width = 1;
-  return width;
-}
-
-std::string AddPeer(int width) {
-  if (width < 4) {
-    return "          acc[0] += iso_peer1(own, r);\n";
-  }
-  std::string text;
-  for (int u = 0; u < width; u += 4) {
-    absl::StrAppendFormat(
-        &text,
-        "          { const float4 x = iso_peer4(own + %d, r); "
-        "acc[%d] += x.x; acc[%d] += x.y; acc[%d] += x.z; "
-        "acc[%d] += x.w; }\n",
-        u * 4, u, u + 1, u + 2, u + 3);
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -424,7 +316,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
   std::vector<Tiling> out;
   std::map<std::string, int> tried;
   for (const auto& [time, t] : found) {
-    if (time > 3 * found[0].first || out.size() >= 24) break;
+    if (time > 3 * found[0].first || out.size() >= 16) break;
     Tiling shape = t;
     shape.split = 1;
     if (++tried[shape.ToString()] <= 2) out.push_back(t);
@@ -434,8 +326,8 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
 
 absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& p, const Tiling& t) {
-  const int width = EpilogueWidth(p, t);
-  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, width));
+  const int width = StoreWidth(p, t.split);
+  ASSIGN_OR_RETURN(const std::string store, StoreText(call, p, width));
   const int slab = t.bk * t.wk;
   std::string loaders;
   if (p.a.run == Run::kWindow) {
@@ -448,36 +340,21 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
   loaders += p.b.run == Run::kInner
                  ? InnerLoader("b", p.b, "nn", "n0", p.n, p.k, t.tn)
                  : OuterLoader("b", p.b, "n0", p.n, p.k, t.tn);
-  std::string text =
-      absl::StrReplaceAll(kFastBody, {{"LOADERS", loaders},
-                                      {"FRAGMENTS", Fragments(p)},
-                                      {"EPILOGUE", epilogue},
-                                      {"ADD_PEER", AddPeer(width)}});
+  std::string text = absl::StrReplaceAll(
+      kFastBody,
+      {{"LOADERS", loaders}, {"FRAGMENTS", Fragments(p)}, {"STORE", store}});
   std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, BK = %d, WM = %d, WN = %d, WK = %d,\n"
       "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"
       "       WTM = TM / WM, WTN = TN / WN, A_STAGE = %d, B_STAGE = %d,\n"
-      "       WIDTH = %d, B_FIRST = %d };\n"
+      "       WIDTH = %d, B_FIRST = %d, PITCH = TN + 8 };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
       call.constant_b ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
   out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(),
-      absl::StrReplaceAll(kFastHelpers,
-                          {{"TYPE", p.dtype == DType::kF16 ? "f16" : "bf16"}}),
-      width < 4 ? R"(
-__device__ __forceinline__ float iso_peer1(iso_u32 at, int rank) {
-  iso_u32 there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(there) : "r"(at), "r"(rank));
-  float x;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there));
-  return x;
-}
-)"
-                : "",
+      "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpHelpers(p.dtype),
       defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
       ") ", kEntry, "(", Parameters(call.inputs, {call.output}), ") {\n", text,
       "}\n");

@@ -8,12 +8,16 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cuda/attention_kernel.h"
 #include "cuda/constants.h"
 #include "cuda/element_kernel.h"
 #include "cuda/layouts.h"
+#include "cuda/norm_kernel.h"
+#include "cuda/pool_kernel.h"
 #include "cuda/prepare.h"
 #include "cuda/product.h"
 #include "cuda/product_kernel.h"
+#include "cuda/warpgroup_kernel.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -22,6 +26,10 @@ namespace {
 
 // Smaller products take no longer here than in a library.
 constexpr double kLibraryFlops = 1e6;
+constexpr double kLargeFlops = 2e9;
+constexpr int64_t kManyRows = 1024;
+constexpr size_t kFewTilings = 4;
+constexpr int kMaxLanes = 256;        // of a row
 constexpr int64_t kAlignment = 256;   // of buffers, in bytes
 constexpr int64_t kRowAlignment = 8;  // in elements
 
@@ -35,6 +43,9 @@ struct Storage {
   int64_t offset = 0;  // in elements
   std::vector<int64_t> steps;
 };
+
+// How a constant lies: row by row, as filters do, or without what is repeated.
+enum class ConstantForm { kDense, kFilter, kOnce };
 
 // The concat in whose output a value is computed, and where along its axis.
 struct InPlace {
@@ -55,9 +66,19 @@ class Maker {
     FindInPlace(kernels);
     RETURN_IF_ERROR(Fold(kernels));
     for (NodeId id : graph_->inputs()) AddInput(id);
-    for (const cost::Kernel& k : kernels) {
-      const absl::Status status = AddKernel(k);
-      if (!status.ok()) return Prefixed(KernelName(k), status);
+    const std::map<size_t, Triple> attentions = FindAttention(kernels);
+    std::set<size_t> later;
+    for (const auto& [last, t] : attentions) {
+      later.insert({t.scores, t.softmax});
+      later.insert(t.copies.begin(), t.copies.end());
+    }
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      if (later.count(i)) continue;
+      const auto it = attentions.find(i);
+      const absl::Status status = it == attentions.end()
+                                      ? AddKernel(kernels[i])
+                                      : AddAttention(kernels, it->second, i);
+      if (!status.ok()) return Prefixed(KernelName(kernels[i]), status);
     }
     RETURN_IF_ERROR(AddOutputs());
     PlanMemory();
@@ -97,18 +118,71 @@ class Maker {
     return false;
   }
 
-  absl::StatusOr<Storage> ConstantAt(Value v, bool filter) {
-    const auto key = std::make_pair(v, filter);
+  // True if what the kernel does with the value is pointwise at once: it need
+  // not lie there as often as it is repeated.
+  bool IsPointwiseOperand(const cost::Kernel& k, Value v) const {
+    bool used = false;
+    for (NodeId id : k.nodes) {
+      const ir::Node& node = graph_->node(id);
+      if (!std::count(node.inputs.begin(), node.inputs.end(), v)) continue;
+      used = true;
+      if (!node.Is("add") && !node.Is("sub") && !node.Is("mul") &&
+          !node.Is("div")) {
+        return false;
+      }
+    }
+    return used;
+  }
+
+  // What a constant repeats.
+  Value SourceOf(Value v) const {
+    while (graph_->node(v.node).Is("broadcast")) {
+      v = graph_->node(v.node).inputs[0];
+    }
+    return v;
+  }
+
+  // The steps of a constant over the steps of what it repeats.
+  std::vector<int64_t> RepeatedSteps(
+      Value v, const std::vector<int64_t>& source_steps) const {
+    const ir::Node& node = graph_->node(v.node);
+    if (!node.Is("broadcast")) return source_steps;
+    const std::vector<int64_t> inner =
+        RepeatedSteps(node.inputs[0], source_steps);
+    const std::vector<int64_t>& from = graph_->type(node.inputs[0]).shape;
+    const std::vector<int64_t>& shape = graph_->type(v).shape;
+    std::vector<int64_t> steps(shape.size(), 0);
+    const std::vector<int64_t>& dims = node.attrs->Ints("dims");
+    for (size_t i = 0; i < dims.size(); ++i) {
+      if (from[i] == shape[dims[i]]) steps[dims[i]] = inner[i];
+    }
+    return steps;
+  }
+
+  absl::StatusOr<Storage> ConstantAt(Value v, ConstantForm form) {
+    if (form == ConstantForm::kOnce && !(SourceOf(v) == v)) {
+      ASSIGN_OR_RETURN(Storage s, ConstantAt(SourceOf(v), form));
+      s.steps = RepeatedSteps(v, s.steps);
+      return s;
+    }
+    const auto key = std::make_pair(v, form);
     if (const auto it = constants_.find(key); it != constants_.end()) {
       return it->second;
     }
-    const auto data = folded_.find(v);
-    if (data == folded_.end()) return Invalid("a constant was not folded");
+    const auto found = folded_.find(v);
+    if (found == folded_.end()) return Invalid("a constant was not folded");
     const TensorType& type = graph_->type(v);
-    Storage s{NewBuffer(Buffer::Kind::kConstant, BytesOf(type)), 0,
-              filter ? FilterSteps(type.shape) : DenseSteps(type.shape, false)};
-    program_.buffers.back().data =
-        filter ? WithSteps(data->second, type, s.steps) : data->second;
+    SharedBytes data = found->second;
+    std::vector<int64_t> steps = DenseSteps(type.shape, false);
+    if (form == ConstantForm::kFilter) {
+      steps = FilterSteps(type.shape);
+      data = WithSteps(data, type, steps);
+    } else if (form == ConstantForm::kOnce) {
+      steps = WithoutRepeats(type, data);
+    }
+    const auto bytes = static_cast<int64_t>(data.view.size());
+    Storage s{NewBuffer(Buffer::Kind::kConstant, bytes), 0, std::move(steps)};
+    program_.buffers.back().data = std::move(data);
     return constants_[key] = s;
   }
 
@@ -174,21 +248,93 @@ class Maker {
     }
   }
 
-  absl::Status Fold(const std::vector<cost::Kernel>& kernels) {
-    std::set<Value> wanted;
-    auto want = [&](Value v) {
-      if (graph_->IsConstant(v)) wanted.insert(v);
-    };
-    for (const cost::Kernel& k : kernels) {
-      std::set<NodeId> own(k.nodes.begin(), k.nodes.end());
-      for (Value v : k.inputs) want(v);
-      for (NodeId id : k.nodes) {
-        for (Value v : graph_->node(id).inputs) {
-          if (!own.count(v.node)) want(v);
+  // True if only nodes of the kernel read the value.
+  bool IsReadIn(const cost::Kernel& k, Value v) const {
+    for (NodeId user : graph_->users(v.node)) {
+      if (!std::count(k.nodes.begin(), k.nodes.end(), user)) return false;
+    }
+    return graph_->output_uses(v.node) == 0;
+  }
+
+  // The kernels before one that multiplies a softmax of scores, by their places
+  // in the plan; and those that copy keys or values for it.
+  struct Triple {
+    size_t scores = 0, softmax = 0;
+    std::vector<size_t> copies = {};
+  };
+
+  bool IsView(NodeId id) const {
+    const ir::Node& node = graph_->node(id);
+    return node.Is("reshape") || node.Is("transpose") || node.Is("broadcast") ||
+           node.Is("slice");
+  }
+
+  // Kernels that may be the last of three that one kernel can do. What is in
+  // between is read by nothing else.
+  std::map<size_t, Triple> FindAttention(
+      const std::vector<cost::Kernel>& kernels) const {
+    std::map<Value, size_t> made;  // by kernels of one result
+    std::map<size_t, Triple> found;
+    auto makers = [&](const cost::Kernel& k, absl::string_view family) {
+      std::vector<size_t> out;
+      for (Value v : k.inputs) {
+        const auto it = made.find(v);
+        if (it != made.end() && kernels[it->second].family == family &&
+            IsReadIn(k, v)) {
+          out.push_back(it->second);
         }
       }
+      return out;
+    };
+    for (size_t i = 0; i < kernels.size(); ++i) {
+      const cost::Kernel& k = kernels[i];
+      if (k.outputs.size() != 1 || !k.launches) continue;
+      made[k.outputs[0]] = i;
+      if (k.family != "matmul") continue;
+      const std::vector<size_t> softmax = makers(k, "softmax");
+      if (softmax.size() != 1) continue;
+      const cost::Kernel& s = kernels[softmax[0]];
+      const ir::Node& node = graph_->node(s.nodes.back());
+      if (!node.Is("softmax") ||
+          node.attrs->Int("axis") + 1 != graph_->type(s.outputs[0]).rank()) {
+        continue;
+      }
+      const std::vector<size_t> scores = makers(s, "matmul");
+      if (scores.size() != 1) continue;
+      Triple t{scores[0], softmax[0]};
+      for (const cost::Kernel* reader : {&kernels[scores[0]], &k}) {
+        for (absl::string_view family : {"copy", "pointwise"}) {
+          for (size_t copy : makers(*reader, family)) {
+            if (kernels[copy].in_place.empty() &&
+                IsView(kernels[copy].nodes.back())) {
+              t.copies.push_back(copy);
+            }
+          }
+        }
+      }
+      found[i] = std::move(t);
     }
-    for (const ir::Output& o : graph_->outputs()) want(o.value);
+    return found;
+  }
+
+  absl::Status Fold(const std::vector<cost::Kernel>& kernels) {
+    std::set<Value> wanted;
+    for (const cost::Kernel& k : kernels) {
+      std::set<NodeId> own(k.nodes.begin(), k.nodes.end());
+      std::vector<Value> reads = k.inputs;
+      for (NodeId id : k.nodes) {
+        for (Value v : graph_->node(id).inputs) {
+          if (!own.count(v.node)) reads.push_back(v);
+        }
+      }
+      for (Value v : reads) {
+        if (!graph_->IsConstant(v)) continue;
+        wanted.insert(IsPointwiseOperand(k, v) ? SourceOf(v) : v);
+      }
+    }
+    for (const ir::Output& o : graph_->outputs()) {
+      if (graph_->IsConstant(o.value)) wanted.insert(o.value);
+    }
     const std::vector<Value> values(wanted.begin(), wanted.end());
     ASSIGN_OR_RETURN(folded_,
                      FoldConstants(*graph_, values, options_.progress));
@@ -207,7 +353,8 @@ class Maker {
 
   absl::StatusOr<Opened> Open(const cost::Kernel& k,
                               const std::vector<NodeId>& nodes,
-                              const std::vector<Value>& outputs) {
+                              const std::vector<Value>& outputs,
+                              const std::set<std::string>& whole = {}) {
     std::set<NodeId> own(nodes.begin(), nodes.end());
     std::vector<Value> reads;
     for (NodeId id : nodes) {
@@ -221,8 +368,9 @@ class Maker {
     for (Value v : outputs) {
       if (!own.count(v.node)) reads.push_back(v);
     }
-    ASSIGN_OR_RETURN(KernelGraph kernel,
-                     OpenKernel(*graph_, nodes, reads, outputs, expansions_));
+    ASSIGN_OR_RETURN(
+        KernelGraph kernel,
+        OpenKernel(*graph_, nodes, reads, outputs, expansions_, whole));
     Opened out;
     out.outputs = kernel.outputs;
     for (size_t i = 0; i < reads.size(); ++i) {
@@ -232,7 +380,11 @@ class Maker {
       }
       Storage s;
       if (graph_->IsConstant(reads[i])) {
-        ASSIGN_OR_RETURN(s, ConstantAt(reads[i], IsFilter(k, reads[i])));
+        const ConstantForm form = IsFilter(k, reads[i]) ? ConstantForm::kFilter
+                                  : IsPointwiseOperand(k, reads[i])
+                                      ? ConstantForm::kOnce
+                                      : ConstantForm::kDense;
+        ASSIGN_OR_RETURN(s, ConstantAt(reads[i], form));
       } else {
         const auto it = storage_.find(reads[i]);
         if (it == storage_.end()) return Invalid("a value was not computed");
@@ -273,6 +425,8 @@ class Maker {
     if (k.outputs.size() == 1) {
       ASSIGN_OR_RETURN(const bool done, AddProduct(k, o));
       if (done) return absl::OkStatus();
+      ASSIGN_OR_RETURN(const bool pooled, AddPool(k, o));
+      if (pooled) return absl::OkStatus();
     }
     return AddElements(k, o, k.outputs);
   }
@@ -334,23 +488,166 @@ class Maker {
     return false;
   }
 
-  absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o) {
+  // The only node of a kernel that is one of `cores`, and what the kernel
+  // reads; nothing if the result is of another size.
+  std::optional<ProductCall> CallOf(const Opened& o,
+                                    const std::set<absl::string_view>& cores = {
+                                        "matmul", "conv2d"}) const {
     ProductCall call;
     bool found = false;
     for (NodeId id : o.graph->Order()) {
       const ir::Node& node = o.graph->node(id);
-      if (!node.Is("matmul") && !node.Is("conv2d")) continue;
-      if (found) return false;
+      if (node.op == nullptr || !cores.count(node.op->name)) continue;
+      if (found) return std::nullopt;
       call.core = {id, 0};
       found = true;
     }
-    const Value v = k.outputs[0];
-    if (!found || NumElements(graph_->type(v)) == 0) return false;
-    if (NumElements(graph_->type(v)) != NumElements(o.graph->type(call.core))) {
-      return false;
+    if (!found) return std::nullopt;
+    const int64_t size = NumElements(o.graph->type(o.outputs[0]));
+    if (size == 0 || size != NumElements(o.graph->type(call.core))) {
+      return std::nullopt;
     }
     call.graph = o.graph.get();
     call.inputs = o.inputs;
+    return call;
+  }
+
+  // Three kernels as one where that is possible, otherwise one by one.
+  absl::Status AddAttention(const std::vector<cost::Kernel>& kernels,
+                            const Triple& t, size_t last) {
+    std::vector<Views> copies;
+    for (size_t i : t.copies) copies.push_back(ViewsOf(kernels[i]));
+    ASSIGN_OR_RETURN(bool done, AddFused(kernels[t.scores], kernels[t.softmax],
+                                         kernels[last], copies));
+    if (done) return absl::OkStatus();
+    for (size_t i : t.copies) RETURN_IF_ERROR(AddKernel(kernels[i]));
+    ASSIGN_OR_RETURN(done, AddFused(kernels[t.scores], kernels[t.softmax],
+                                    kernels[last], {}));
+    if (done) return absl::OkStatus();
+    RETURN_IF_ERROR(AddKernel(kernels[t.scores]));
+    RETURN_IF_ERROR(AddKernel(kernels[t.softmax]));
+    return AddKernel(kernels[last]);
+  }
+
+  // A kernel that copies what a product reads, taken apart: the views at its
+  // end, and what computes the value that they are views of, if anything.
+  struct Views {
+    std::vector<NodeId> nodes;
+    cost::Kernel rest;
+    std::string signature;
+  };
+  Views ViewsOf(const cost::Kernel& copy) const {
+    Views out;
+    out.rest = copy;
+    Value v = copy.outputs[0];
+    while (!out.rest.nodes.empty() && v.node == out.rest.nodes.back() &&
+           IsView(v.node)) {
+      out.nodes.insert(out.nodes.begin(), v.node);
+      out.rest.nodes.pop_back();
+      v = graph_->node(v.node).inputs[0];
+    }
+    out.rest.outputs = {v};
+    // What is left of it is no kernel of the plan.
+    out.signature = std::exchange(out.rest.signature, "");
+    return out;
+  }
+
+  // False, with nothing added, if no kernel does it. `copies` are not made:
+  // the kernel reads what they are views of.
+  absl::StatusOr<bool> AddFused(const cost::Kernel& first,
+                                const cost::Kernel& softmax,
+                                const cost::Kernel& third,
+                                const std::vector<Views>& copies) {
+    cost::Kernel before = first, last = third;
+    before.nodes.insert(before.nodes.end(), softmax.nodes.begin(),
+                        softmax.nodes.end() - 1);
+    for (const Views& c : copies) {
+      if (!c.rest.nodes.empty()) NewStorage(c.rest.outputs[0]);
+      const Value made = {c.nodes.back(), 0};
+      const auto& reads = first.inputs;
+      cost::Kernel& reader =
+          std::count(reads.begin(), reads.end(), made) ? before : last;
+      reader.nodes.insert(reader.nodes.begin(), c.nodes.begin(), c.nodes.end());
+    }
+    const Value operand = graph_->node(softmax.nodes.back()).inputs[0];
+    const Value weights = softmax.outputs[0], result = last.outputs[0];
+    const TensorType& type = graph_->type(weights);
+    const std::vector<int64_t> dense = DenseSteps(type.shape, false);
+    ASSIGN_OR_RETURN(const Opened one, Open(before, before.nodes, {operand}));
+    // The weights are never in memory.
+    constexpr int kNowhere = -1;
+    storage_[weights] = {kNowhere, 0, dense};
+    auto opened = Open(last, last.nodes, last.outputs);
+    storage_.erase(weights);
+    if (!opened.ok()) return opened.status();
+    Opened two = *std::move(opened);
+    Step step = NewStep(last, one);
+    for (size_t i = 0; i < two.inputs.size(); ++i) {
+      const bool inner = two.buffers[i] == kNowhere;
+      two.inputs[i].place.pointer = inner ? "scores" : absl::StrCat("other", i);
+      if (inner) continue;
+      step.arguments.push_back(two.buffers[i]);
+      step.bytes += BytesOf(graph_->type(two.values[i]));
+    }
+    auto scores = CallOf(one), values = CallOf(two);
+    if (!scores || !values) return false;
+    const Storage to = NewStorage(result);
+    scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
+    values->output =
+        OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
+    const AttentionCall call{*scores, *values};
+    ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
+    if (!a) return false;
+    step.family = "attention";
+    step.signature = absl::StrCat(first.signature, "; ", softmax.signature,
+                                  "; ", last.signature);
+    for (const Views& c : copies) {
+      absl::StrAppend(&step.signature, "; ", c.signature);
+    }
+    step.flops = a->scores.flops() + a->values.flops();
+    step.bytes += BytesOf(graph_->type(result));
+    step.arguments.push_back(to.buffer);
+    for (const AttentionTiling& t : AttentionTilings(*a, options_.units)) {
+      step.variants.push_back(
+          {t.ToString(), [one = one.graph, two = two.graph, call, a, t] {
+             return AttentionKernel(call, *a, t);
+           }});
+    }
+    if (step.variants.empty()) return false;
+    for (const Views& c : copies) {
+      if (!c.rest.nodes.empty()) RETURN_IF_ERROR(AddKernel(c.rest));
+    }
+    AddStep(std::move(step));
+    return true;
+  }
+
+  // Pooling where channels lie side by side.
+  absl::StatusOr<bool> AddPool(const cost::Kernel& k, const Opened& o) {
+    std::optional<ProductCall> found = CallOf(o, {"max_pool", "avg_pool"});
+    const Value v = k.outputs[0];
+    if (!found || graph_->type(v).rank() != 4) return false;
+    ProductCall call = *std::move(found);
+    const Storage to = NewStorage(v);
+    if (to.steps[1] != 1) return false;
+    call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
+    ASSIGN_OR_RETURN(const auto source, PoolKernel(call));
+    if (!source) return false;
+    Step step = NewStep(k, o);
+    step.bytes += BytesOf(graph_->type(v));
+    step.arguments.push_back(to.buffer);
+    step.variants.push_back(
+        {"pool", [source = *source]() -> absl::StatusOr<KernelSource> {
+           return source;
+         }});
+    AddStep(std::move(step));
+    return true;
+  }
+
+  absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o) {
+    std::optional<ProductCall> found = CallOf(o);
+    if (!found) return false;
+    ProductCall call = *std::move(found);
+    const Value v = k.outputs[0];
     const Storage to = NewStorage(v);
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
@@ -359,7 +656,14 @@ class Maker {
         call.constant_b = graph_->IsConstant(o.values[i]);
       }
     }
-    const std::vector<Tiling> tilings = Tilings(p, options_.units);
+    std::vector<Tiling> tilings = Tilings(p, options_.units);
+    const std::vector<WarpgroupTiling> groups =
+        WarpgroupTilings(p, options_.units);
+    // Where much is to be done, warpgroups do it.
+    if ((p.flops() > kLargeFlops || p.m >= kManyRows) && groups.size() > 1 &&
+        tilings.size() > kFewTilings) {
+      tilings.resize(kFewTilings);
+    }
     if (tilings.empty() && p.convolution && p.batch > 1) return false;
     Step step = NewStep(k, o);
     step.flops = p.flops();
@@ -370,6 +674,11 @@ class Maker {
     for (const Tiling& t : tilings) {
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                  return TiledProduct(call, p, t);
+                               }});
+    }
+    for (const WarpgroupTiling& t : groups) {
+      step.variants.push_back({t.ToString(), [keep, call, p, t] {
+                                 return WarpgroupProduct(call, p, t);
                                }});
     }
     if (p.depthwise) {
@@ -388,20 +697,28 @@ class Maker {
   // The same step by a library, and a kernel for what comes after the product.
   absl::Status AddLibrary(const Opened& o, const ProductCall& call,
                           const Product& p, const Storage& to, Step& step) {
-    const std::optional<LibraryProduct> library = AsLibraryProduct(p);
+    std::optional<LibraryProduct> library = AsLibraryProduct(p);
     if (!library || p.flops() < kLibraryFlops) return absl::OkStatus();
+    ASSIGN_OR_RETURN(auto whole, WithEpilogue(call, p, *library));
+    const bool alone = whole.has_value();
+    if (alone) library = std::move(whole);
+    library->out.step = alone ? library->out.step : p.n;
+    library->out.batch = alone ? library->out.batch : p.m * p.n;
     Variant v{"library", nullptr, library};
     for (size_t i = 0; i < o.inputs.size(); ++i) {
-      if (o.inputs[i].place.pointer == p.a.pointer) v.a = o.buffers[i];
-      if (o.inputs[i].place.pointer == p.b.pointer) v.b = o.buffers[i];
+      const std::string& pointer = o.inputs[i].place.pointer;
+      if (pointer == p.a.pointer) v.a = o.buffers[i];
+      if (pointer == p.b.pointer) v.b = o.buffers[i];
+      if (pointer == library->added.pointer) v.added = o.buffers[i];
+      if (pointer == library->bias.pointer) v.bias = o.buffers[i];
     }
-    const TensorType& type = o.graph->type(call.core);
-    const std::vector<int64_t> steps = DenseSteps(type.shape, p.convolution);
-    if (call.core == call.output.value && to.offset == 0 && to.steps == steps) {
+    if (alone) {
       v.out = to.buffer;
       step.variants.push_back(std::move(v));
       return absl::OkStatus();
     }
+    const TensorType& type = o.graph->type(call.core);
+    const std::vector<int64_t> steps = DenseSteps(type.shape, p.convolution);
     v.out = NewBuffer(Buffer::Kind::kScratch, BytesOf(type));
     step.arguments.push_back(v.out);
     std::vector<Operand> inputs = o.inputs;
@@ -449,7 +766,41 @@ class Maker {
     step.variants.push_back(
         {"element",
          [source]() -> absl::StatusOr<KernelSource> { return source; }});
+    // How many threads do best on a row is found out.
+    for (int lanes = 32; source.lanes > 1 && lanes <= kMaxLanes; lanes *= 2) {
+      if (lanes == source.lanes) continue;
+      step.variants.push_back(
+          {absl::StrCat("element ", lanes),
+           [keep = o.graph, inputs = o.inputs, outputs, lanes] {
+             return ElementKernel(*keep, inputs, outputs, lanes);
+           }});
+    }
+    RETURN_IF_ERROR(AddNorm(k, o, which, outputs, step));
     AddStep(std::move(step));
+    return absl::OkStatus();
+  }
+
+  // A norm whose rows stay in registers, where that can be.
+  absl::Status AddNorm(const cost::Kernel& k, const Opened& o,
+                       const std::vector<int>& which,
+                       const std::vector<Operand>& outputs, Step& step) {
+    const std::set<std::string> norms = {"layer_norm", "rms_norm"};
+    if (k.family != "norm" || which.size() != 1) return absl::OkStatus();
+    ASSIGN_OR_RETURN(const Opened whole,
+                     Open(k, k.nodes, {k.outputs[which[0]]}, norms));
+    if (whole.buffers != o.buffers) return absl::OkStatus();
+    std::optional<ProductCall> call = CallOf(whole, {"layer_norm", "rms_norm"});
+    if (!call) return absl::OkStatus();
+    call->output = outputs[0];
+    call->output.value = whole.outputs[0];
+    // What stands around it may be more than this kernel can do.
+    const auto source = NormKernel(*call);
+    if (!source.ok() || !*source) return absl::OkStatus();
+    step.variants.insert(
+        step.variants.begin(),
+        {"norm", [source = **source]() -> absl::StatusOr<KernelSource> {
+           return source;
+         }});
     return absl::OkStatus();
   }
 
@@ -469,7 +820,7 @@ class Maker {
       const TensorType& type = graph_->type(o.value);
       Storage s;
       if (graph_->IsConstant(o.value)) {
-        ASSIGN_OR_RETURN(s, ConstantAt(o.value, false));
+        ASSIGN_OR_RETURN(s, ConstantAt(o.value, ConstantForm::kDense));
       } else {
         s = storage_.at(o.value);
       }
@@ -535,7 +886,7 @@ class Maker {
   Program program_;
   std::map<Value, Storage> storage_;
   std::map<Value, InPlace> in_place_;
-  std::map<std::pair<Value, bool>, Storage> constants_;
+  std::map<std::pair<Value, ConstantForm>, Storage> constants_;
   std::map<Value, SharedBytes> folded_;
 };
 

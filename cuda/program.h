@@ -36,18 +36,21 @@ struct Buffer {
 // One way to compute a step: a kernel, or a product by a library, which a
 // kernel may follow.
 struct Variant {
-  std::string name;  // "element", "64x64 k32 2x2x1 s4 z1", "library", ...
+  std::string name;  // "element", "wg 128x128 2x1 s4 z1", "library", ...
   // Null if the library computes all of it.
   std::function<absl::StatusOr<KernelSource>()> source;
   std::optional<LibraryProduct> library = {};
-  int a = 0, b = 0, out = 0;        // the library's buffers
+  // The library's buffers; -1: there is none.
+  int a = 0, b = 0, added = -1, bias = -1, out = 0;
   std::vector<int> arguments = {};  // of the kernel, if not those of the step
 };
 
 struct Step {
-  std::string family;     // of the planner: "matmul", "pointwise", ...
-  std::string signature;  // what a profile calls the planned kernel; "" if the
-                          // step is no kernel of the plan, but a copy
+  std::string family;  // of the planner: "matmul", "pointwise", ...
+  // What a profile calls the planned kernel; "" if the step is no kernel of the
+  // plan, but a copy. Several kernels that one step does stand side by side,
+  // with "; " between them.
+  std::string signature;
   std::vector<Variant> variants;  // the first is the best guess
   std::vector<int> arguments;     // buffers, in the order of parameters
   double flops = 0;

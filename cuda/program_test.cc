@@ -35,6 +35,47 @@ std::string Steps(const Program& p) {
   return text;
 }
 
+// Of kernels for Hopper alone; the others are compiled below.
+TEST(Program, EveryVariantOfLargeKernelsCompiles) {
+  auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  std::set<std::string> kinds;
+  for (absl::string_view text :
+       {"input x: f16[257,520]\ninput w: f16[520,264]\ninput s: f16[257,264]\n"
+        "m = matmul(x, w)\na = add(m, s)\nr = gelu(a)\noutput y = r\n",
+        "input x: bf16[2,64,19,21]\ninput w: bf16[192,64,3,3]\ni = relu(x)\n"
+        "c = conv2d(i, w, pad=1)\nr = relu(c)\noutput y = r\n",
+        "input q: f16[2,3,65,64]\ninput k: f16[2,3,70,64]\n"
+        "t = transpose(k, perm=[0 1 3 2])\ns = matmul(q, t)\n"
+        "p = softmax(s, axis=3)\no = matmul(p, k)\noutput y = o\n",
+        "input x: f16[3,7,768]\ninput z: f16[3,7,768]\ninput s: f16[768]\n"
+        "input b: f16[768]\na = add(x, z)\n"
+        "l = layer_norm(a, s, b, axis=2, epsilon=0.001)\nr = relu(l)\n"
+        "output y = r\n",
+        "input x: f16[2,8,11,12]\nconst w: f16[24,8,1,1] = 0.5\n"
+        "const v: f16[8,24,1,1] = 0.5\nc = conv2d(x, w)\nr = relu(c)\n"
+        "p = avg_pool(r, kernel=[3 3], pad=1)\nq = conv2d(p, v)\n"
+        "output y = q\noutput z = c\n"}) {
+    const auto program = Make(text);
+    ASSERT_TRUE(program.ok()) << program.status() << text;
+    for (const Step& s : program->steps) {
+      for (const Variant& v : s.variants) {
+        const bool large = absl::StartsWith(v.name, "wg") ||
+                           absl::StartsWith(v.name, "attention") ||
+                           v.name == "norm" || v.name == "pool";
+        if (!large) continue;
+        kinds.insert(v.name.substr(0, 2));
+        const auto source = v.source();
+        ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
+        EXPECT_LE(source->shared_bytes, 227 * 1024) << v.name;
+        const auto code = compiler->Compile(source->text, "sm_90a");
+        ASSERT_TRUE(code.ok()) << v.name << ": " << code.status();
+      }
+    }
+  }
+  EXPECT_EQ(kinds, (std::set<std::string>{"at", "no", "po", "wg"}));
+}
+
 TEST(Program, EveryOperatorCompiles) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();

@@ -43,6 +43,7 @@ struct Request {
   bool tune = true, check = false, steps = false;
   int times = 100;
   std::map<std::string, std::string> choices = {};
+  std::shared_ptr<cuda::KernelCache> cache = nullptr;
 };
 
 // What no program can beat: weights, inputs and outputs moved once, and the
@@ -90,6 +91,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   cuda::ExecutorOptions options;
   options.tune = request.tune;
   options.choices = request.choices;
+  options.cache = request.cache;
   ASSIGN_OR_RETURN(
       const std::unique_ptr<cuda::Executor> executor,
       cuda::Executor::Create(request.device, std::move(program), options));
@@ -133,6 +135,30 @@ void PrintSteps(const Measured& m, const cost::Target& target) {
   absl::PrintF("%8.2f us, the sum of kernels by themselves\n", total);
 }
 
+// The steps one after the other, as chrome://tracing and Perfetto read them.
+Json TraceOf(const Measured& m) {
+  std::map<int, const cuda::StepTime*> by_step;
+  for (const cuda::StepTime& s : m.steps) {
+    for (int step : s.steps) by_step[step] = &s;
+  }
+  Json events = Json::Array();
+  double at = 0;
+  for (const auto& [step, s] : by_step) {
+    Json arguments = Json::Object(), event = Json::Object();
+    arguments.Set("kernel", s->signature).Set("variant", s->variant);
+    event.Set("name", absl::StrCat(s->family, " ", s->variant))
+        .Set("ph", "X")
+        .Set("ts", at)
+        .Set("dur", s->us)
+        .Set("pid", int64_t{0})
+        .Set("tid", int64_t{0})
+        .Set("args", std::move(arguments));
+    events.Add(std::move(event));
+    at += s->us;
+  }
+  return std::move(Json::Object().Set("traceEvents", std::move(events)));
+}
+
 Json ToJson(const Measured& m) {
   Json out = Json::Object(), steps = Json::Array();
   out.Set("us", m.us)
@@ -149,6 +175,7 @@ Json ToJson(const Measured& m) {
         .Set("launches", s.launches)
         .Set("family", s.family)
         .Set("variant", s.variant)
+        .Set("place", int64_t{s.place})
         .Set("signature", s.signature)
         .Set("flops", s.flops)
         .Set("bytes", s.bytes);
@@ -194,14 +221,24 @@ absl::StatusOr<int> Bench(const Args& args) {
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   request.tune = !args.Has("no-tune");
+  if (args.Has("cache")) {
+    ASSIGN_OR_RETURN(request.cache,
+                     cuda::KernelCache::Open(args.String("cache")));
+  }
   request.check = args.Has("check");
-  request.steps = args.Has("kernels");
+  request.steps = args.Has("kernels") || args.Has("trace");
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
   request.times = static_cast<int>(times);
   ASSIGN_OR_RETURN(cost::Target target,
                    cost::Target::Named(args.String("target", "h200")));
-  ASSIGN_OR_RETURN(const cost::CostModel cost,
-                   cost::CostModel::Create(std::move(target)));
+  cost::Profile profile;
+  if (args.Has("profile")) {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(args.String("profile")));
+    ASSIGN_OR_RETURN(profile, cost::Profile::Parse(text));
+  }
+  ASSIGN_OR_RETURN(
+      const cost::CostModel cost,
+      cost::CostModel::Create(std::move(target), std::move(profile)));
   request.cost = &cost;
   absl::Duration budget = absl::Seconds(10);
   if (args.Has("budget") &&
@@ -226,6 +263,10 @@ absl::StatusOr<int> Bench(const Args& args) {
                      Measure(GraphAccess::Ir(r.graph), request));
     all.push_back(std::move(optimised));
   }
+  if (args.Has("trace")) {
+    RETURN_IF_ERROR(
+        WriteFile(args.String("trace"), TraceOf(all.back()).ToString()));
+  }
   if (args.Has("json")) {
     Json report = Json::Object();
     report.Set("model", args.positionals()[0])
@@ -243,7 +284,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   if (all.size() > 1) {
     absl::PrintF("%-24s %11s %11.1f  s\n", "search", "", search_seconds);
   }
-  if (request.steps) PrintSteps(all.back(), cost.target());
+  if (args.Has("kernels")) PrintSteps(all.back(), cost.target());
   return 0;
 }
 
@@ -256,9 +297,15 @@ Verb BenchVerb() {
   flags.push_back({"budget", "TIME", "how long to search (default 10s)"});
   flags.push_back({"original-only", "", "measure the model as it is alone"});
   flags.push_back({"no-tune", "", "take the likeliest kernels, time none"});
+  flags.push_back(
+      {"cache", "FOLDER", "where compiled kernels and choices are kept"});
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});
   flags.push_back({"check", "", "compare the results with the CPU's"});
   flags.push_back({"kernels", "", "a table of the kernels"});
+  flags.push_back(
+      {"profile", "F.profile", "measured times that plans are made with"});
+  flags.push_back(
+      {"trace", "F.json", "write the kernels as a trace for chrome://tracing"});
   flags.push_back({"json", "", "print the result as JSON"});
   return {"bench",
           "measure a model on a GPU, as it is and optimised",

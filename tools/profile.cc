@@ -1,9 +1,11 @@
 // isomer profile: the kernels of models timed on a GPU, for the search to know.
 #include "cost_model/profile.h"
 
+#include <algorithm>
 #include <map>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "api/graph_access.h"
@@ -18,15 +20,20 @@ namespace isomer::cli {
 
 namespace {
 
+constexpr int kRuns = 50;  // of the whole model, to take the median of
+
 struct Request {
   std::shared_ptr<cuda::Device> device;
   std::string target;
   absl::Duration budget = absl::Seconds(5);
   std::string date, by;
+  cuda::ExecutorOptions options = {};
 };
 
 // The steps of a graph, timed by themselves, as measurements of the kernels
-// that were planned. A kernel of several steps takes as long as all of them.
+// that were planned. A kernel of several steps takes as long as all of them,
+// kernels of one step have equal shares in it. What passes between steps of the
+// whole model counts as part of each.
 absl::Status AddKernels(const ir::Graph& graph, const Request& request,
                         cost::Profile& profile) {
   ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named(request.target));
@@ -36,17 +43,29 @@ absl::Status AddKernels(const ir::Graph& graph, const Request& request,
   how.units = request.device->units();
   ASSIGN_OR_RETURN(cuda::Program program, cuda::MakeProgram(graph, cost, how));
   ASSIGN_OR_RETURN(const auto executor,
-                   cuda::Executor::Create(request.device, std::move(program)));
+                   cuda::Executor::Create(request.device, std::move(program),
+                                          request.options));
   ASSIGN_OR_RETURN(const std::vector<cuda::StepTime> steps,
                    executor->TimeSteps());
+  ASSIGN_OR_RETURN(const double whole, executor->Time(kRuns));
+  double sum = 0, launches = 0;
+  for (const cuda::StepTime& s : steps) {
+    sum += s.us * s.launches;
+    launches += s.launches;
+  }
+  const double between = std::max(0.0, (whole - sum) / launches);
   std::map<std::string, cost::Measurement> found;
   for (const cuda::StepTime& s : steps) {
-    if (s.signature.empty()) continue;
-    cost::Measurement& m = found[s.signature];
-    m.time_ps += static_cast<int64_t>(s.us * 1e6);
-    m.date = request.date;
-    m.by = request.by;
-    m.what = s.variant;
+    const std::vector<std::string> kernels =
+        absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
+    for (const std::string& signature : kernels) {
+      cost::Measurement& m = found[signature];
+      m.time_ps +=
+          static_cast<int64_t>((s.us + between) / kernels.size() * 1e6);
+      m.date = request.date;
+      m.by = request.by;
+      m.what = s.variant;
+    }
   }
   for (const auto& [signature, measurement] : found) {
     RETURN_IF_ERROR(profile.Add(signature, measurement));
@@ -74,6 +93,10 @@ absl::StatusOr<int> RunProfile(const Args& args) {
       !absl::ParseDuration(args.String("budget"), &request.budget)) {
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 5s");
+  }
+  if (args.Has("cache")) {
+    ASSIGN_OR_RETURN(request.options.cache,
+                     cuda::KernelCache::Open(args.String("cache")));
   }
   request.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.by = args.String("by", "isomer");
@@ -108,6 +131,7 @@ Verb ProfileVerb() {
            {"device", "NAME", "the GPU (default cuda:0)"},
            {"target", "NAME", "whose profile it is (default h200)"},
            {"budget", "TIME", "how long to search each model (default 5s)"},
+           {"cache", "FOLDER", "where compiled kernels and choices are kept"},
            {"by", "WORD", "who measures (default isomer)"}},
           RunProfile};
 }

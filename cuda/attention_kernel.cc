@@ -1,0 +1,354 @@
+// Products are those of warps (mma.sync): scores of 16 queries stay in the
+// registers in which they are then multiplied by values.
+#include "cuda/attention_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "cuda/preamble.h"
+#include "cuda/tile_code.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr int kPad = 8;  // elements after each row, against bank conflicts
+constexpr int kSharedLimit = 220 * 1024;
+constexpr int64_t kMaxHead = 256;
+
+int SharedBytes(const Attention& a, const AttentionTiling& t) {
+  const auto head = static_cast<int>(a.scores.k + kPad);
+  const auto width = static_cast<int>(a.values.n + kPad);
+  const int slab = t.bn * t.wk;
+  const int keys = a.scores.b.run == Run::kInner
+                       ? slab * head
+                       : static_cast<int>(a.scores.k) * (slab + kPad);
+  const int loop = 2 * (16 * t.wm * head + t.stages * (keys + slab * width));
+  const int sums = 4 * t.wk * t.wm * 16 * (width + 2);
+  return std::max(loop, sums);
+}
+
+constexpr char kBody[] = R"(
+  extern __shared__ __align__(128) unsigned char memory[];
+  iso_release();
+  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+  const int wk = warp / WM, wm = warp % WM;
+  const int m0 = blockIdx.x * (16 * WM), z0 = blockIdx.y * SHARED;
+  const iso_u32 q_stage = iso_shared(memory);
+  const iso_u32 k_stage = q_stage + 2 * 16 * WM * HP;
+  const iso_u32 v_stage = k_stage + 2 * STAGES * K_STAGE;
+  auto load = [&](int slot, int t) {
+    const int zb = z0;
+LOAD_KEYS
+    for (int c = tid; c < SLAB * (WIDTH / 8); c += NT) {
+      const int kk = t * SLAB + c / (WIDTH / 8), at = c % (WIDTH / 8) * 8;
+      const int there = kk < KEYS ? 8 : 0;
+      iso_copy8(v_stage + 2 * ((slot * SLAB + c / (WIDTH / 8)) * VP + at),
+                V_POINTER + (there > 0 ? V_OFFSET + at : 0), there);
+    }
+  };
+  iso_wait();
+  for (int c = tid; c < 16 * WM * (HEAD / 8); c += NT) {
+    const int row = m0 + c / (HEAD / 8), at = c % (HEAD / 8) * 8;
+    const int zb = z0 + row / QUERIES, mm = row % QUERIES;
+    const int there = row < SHARED * QUERIES ? 8 : 0;
+    iso_copy8(q_stage + 2 * (c / (HEAD / 8) * HP + at),
+              Q_POINTER + (there > 0 ? Q_OFFSET + at : 0), there);
+  }
+  enum { TURNS = (KEYS + SLAB - 1) / SLAB };
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) {
+    if (s < TURNS) load(s, s);
+    iso_commit();
+  }
+  iso_u32 fq[HEAD / 16][4];
+  float o[WIDTH / 8][4] = {};
+  float top[2] = {-ISO_INF, -ISO_INF}, total[2] = {0, 0};
+  for (int t = 0; t < TURNS; ++t) {
+    if (t + STAGES - 1 < TURNS) load((t + STAGES - 1) % STAGES, t + STAGES - 1);
+    iso_commit();
+    iso_arrived<STAGES - 1>();
+    __syncthreads();
+    if (t == 0) {
+#pragma unroll
+      for (int i = 0; i < HEAD / 16; ++i) {
+        iso_matrix4(fq[i], q_stage + 2 * ((wm * 16 + (lane & 15)) * HP +
+                                          i * 16 + (lane >> 4) * 8));
+      }
+    }
+    const iso_u32 k_now = k_stage + 2 * (t % STAGES) * K_STAGE;
+    const iso_u32 v_now = v_stage + 2 * (t % STAGES * SLAB + wk * BN) * VP;
+    float s[BN / 8][4] = {};
+#pragma unroll
+    for (int i = 0; i < HEAD / 16; ++i) {
+#pragma unroll
+      for (int j = 0; j < BN / 16; ++j) {
+        iso_u32 f[4];
+FRAGMENT
+        iso_mma(s[j * 2], fq[i], f);
+        iso_mma(s[j * 2 + 1], fq[i], f + 2);
+      }
+    }
+    float most[2] = {top[0], top[1]};
+#pragma unroll
+    for (int j = 0; j < BN / 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        const int row = m0 + wm * 16 + lane / 4 + e / 2 * 8;
+        const int zb = z0 + row / QUERIES, mm = row % QUERIES;
+        const int nn = t * SLAB + wk * BN + j * 8 + lane % 4 * 2 + e % 2;
+        float score = -ISO_INF;
+        if (nn < KEYS && row < SHARED * QUERIES) {
+          const float acc[1] = {s[j][e]};
+SCORE
+        }
+        s[j][e] = score;
+        most[e / 2] = iso_max(most[e / 2], score);
+      }
+    }
+    float again[2], shift[2], part[2] = {0, 0};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 1));
+      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 2));
+      // Where no score counts yet, nothing is shifted.
+      shift[h] = most[h] == -ISO_INF ? 0 : most[h] * LOG2E;
+      again[h] = exp2f(top[h] * LOG2E - shift[h]);
+      top[h] = most[h];
+    }
+#pragma unroll
+    for (int j = 0; j < BN / 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+        s[j][e] = exp2f(s[j][e] * LOG2E - shift[e / 2]);
+        part[e / 2] += s[j][e];
+      }
+    }
+#pragma unroll
+    for (int h = 0; h < 2; ++h) total[h] = total[h] * again[h] + part[h];
+#pragma unroll
+    for (int j = 0; j < WIDTH / 8; ++j) {
+#pragma unroll
+      for (int e = 0; e < 4; ++e) o[j][e] *= again[e / 2];
+    }
+#pragma unroll
+    for (int i = 0; i < BN / 16; ++i) {
+      const iso_u32 fp[4] = {iso_pair(s[i * 2][0], s[i * 2][1]),
+                             iso_pair(s[i * 2][2], s[i * 2][3]),
+                             iso_pair(s[i * 2 + 1][0], s[i * 2 + 1][1]),
+                             iso_pair(s[i * 2 + 1][2], s[i * 2 + 1][3])};
+#pragma unroll
+      for (int j = 0; j < WIDTH / 16; ++j) {
+        iso_u32 f[4];
+        iso_matrix4_t(f, v_now + 2 * ((i * 16 + (lane & 15)) * VP + j * 16 +
+                                      (lane >> 4) * 8));
+        iso_mma(o[j * 2], fp, f);
+        iso_mma(o[j * 2 + 1], fp, f + 2);
+      }
+    }
+    __syncthreads();
+  }
+  iso_arrived<0>();
+  // Every group's sums, and what its rows were shifted by.
+  enum { ROWS = 16 * WM };
+  float* sums = (float*)memory;
+  float* tops = sums + WK * ROWS * VP;
+  float* totals = tops + WK * ROWS;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
+    total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
+    const int row = wk * ROWS + wm * 16 + lane / 4 + h * 8;
+    if (lane % 4 == 0) {
+      tops[row] = top[h];
+      totals[row] = total[h];
+    }
+#pragma unroll
+    for (int j = 0; j < WIDTH / 8; ++j) {
+      *(float2*)(sums + row * VP + j * 8 + lane % 4 * 2) =
+          make_float2(o[j][h * 2], o[j][h * 2 + 1]);
+    }
+  }
+  __syncthreads();
+  for (int q = tid; q < ROWS * (WIDTH / 8); q += NT) {
+    const int row = q / (WIDTH / 8), j = q % (WIDTH / 8);
+    const int zb = z0 + (m0 + row) / QUERIES, mm = (m0 + row) % QUERIES;
+    if (m0 + row >= SHARED * QUERIES) continue;
+    float most = tops[row], whole = 0, acc[8] = {};
+#pragma unroll
+    for (int w = 1; w < WK; ++w) most = iso_max(most, tops[w * ROWS + row]);
+#pragma unroll
+    for (int w = 0; w < WK; ++w) {
+      const float weight =
+          WK == 1 ? 1.0f : exp2f((tops[w * ROWS + row] - most) * LOG2E);
+      whole += weight * totals[w * ROWS + row];
+#pragma unroll
+      for (int u = 0; u < 8; u += 4) {
+        const float4 x =
+            *(const float4*)(sums + (w * ROWS + row) * VP + j * 8 + u);
+        acc[u] += weight * x.x;
+        acc[u + 1] += weight * x.y;
+        acc[u + 2] += weight * x.z;
+        acc[u + 3] += weight * x.w;
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < 8; ++u) acc[u] /= whole;
+EPILOGUE
+  }
+)";
+
+// Keys whose elements are contiguous, and keys of which each element is
+// contiguous along the keys.
+constexpr char kLoadRows[] = R"(
+    for (int c = tid; c < SLAB * (HEAD / 8); c += NT) {
+      const int nn = t * SLAB + c / (HEAD / 8), at = c % (HEAD / 8) * 8;
+      const int there = nn < KEYS ? 8 : 0;
+      iso_copy8(k_stage + 2 * (slot * K_STAGE + c / (HEAD / 8) * HP + at),
+                K_POINTER + (there > 0 ? K_OFFSET + at : 0), there);
+    })";
+constexpr char kLoadColumns[] = R"(
+    for (int c = tid; c < HEAD * (SLAB / 8); c += NT) {
+      const int kk = c / (SLAB / 8), at = t * SLAB + c % (SLAB / 8) * 8;
+      const int there = KEYS - at;
+      iso_copy8(k_stage + 2 * (slot * K_STAGE + kk * (SLAB + PAD) +
+                               c % (SLAB / 8) * 8),
+                K_POINTER + (there > 0 ? K_OFFSET + at : 0), there);
+    })";
+constexpr char kRowFragment[] =
+    R"(        iso_matrix4(f, k_now + 2 * ((wk * BN + j * 16 + (lane & 7) +
+            (lane >> 4) * 8) * HP + i * 16 + ((lane >> 3) & 1) * 8));)";
+constexpr char kColumnFragment[] =
+    R"(        iso_matrix4_t(f, k_now + 2 * ((i * 16 + (lane & 15)) *
+            (SLAB + PAD) + wk * BN + j * 16 + (lane >> 4) * 8));)";
+
+}  // namespace
+
+std::string AttentionTiling::ToString() const {
+  return absl::StrFormat("attention %dx%d k%d s%d", wm, wk, bn, stages);
+}
+
+absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
+    const AttentionCall& call) {
+  Attention out;
+  ASSIGN_OR_RETURN(out.scores, Analyze(call.scores));
+  ASSIGN_OR_RETURN(out.values, Analyze(call.values));
+  const Product &s = out.scores, &v = out.values;
+  const bool fits = !s.convolution && !v.convolution && s.dtype == v.dtype &&
+                    (s.dtype == DType::kF16 || s.dtype == DType::kBF16) &&
+                    s.batch == v.batch && s.m == v.m && s.n == v.k &&
+                    s.k % 16 == 0 && v.n % 16 == 0 && s.k <= kMaxHead &&
+                    v.n <= kMaxHead && s.batch < 65536 &&
+                    s.a.run == Run::kInner && s.b.run != Run::kNone &&
+                    v.b.run == Run::kOuter && s.m * s.n > 0;
+  if (!fits || v.a.pointer != "scores" || !v.a.steps) return std::nullopt;
+  const auto& steps = *v.a.steps;
+  auto is = [](int64_t step, int64_t want, int64_t extent) {
+    return step == want || extent == 1;
+  };
+  if (!is(steps[0], s.m * s.n, s.batch) || !is(steps[1], s.n, s.m) ||
+      !is(steps[2], 1, s.n) || steps[3] != 0) {
+    return std::nullopt;
+  }
+  ASSIGN_OR_RETURN(auto score, ResultText(call.scores, s));
+  if (!score) return std::nullopt;
+  out.score = *std::move(score);
+  out.shared = std::min(s.b.shared, v.b.shared);
+  return out;
+}
+
+std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
+  static constexpr AttentionTiling kTilings[] = {
+      {8, 1, 64, 2}, {4, 1, 64, 2}, {4, 2, 32, 2}, {2, 2, 64, 2}, {2, 4, 32, 2},
+      {1, 4, 32, 2}, {1, 8, 32, 1}, {1, 8, 16, 2}, {1, 8, 16, 3}, {1, 4, 32, 3},
+  };
+  std::vector<std::pair<double, AttentionTiling>> found;
+  for (const AttentionTiling& t : kTilings) {
+    const int shared = SharedBytes(a, t);
+    if (shared > kSharedLimit) continue;
+    const int64_t rows = a.shared * a.scores.m;
+    if (t.wm > 1 && 16 * t.wm >= 2 * rows) continue;
+    const double blocks = std::ceil(static_cast<double>(rows) / (16 * t.wm)) *
+                          static_cast<double>(a.scores.batch / a.shared);
+    const int fit = std::max(
+        1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 8}));
+    const double busy = std::min<double>(fit, std::ceil(blocks / units));
+    const double turns =
+        std::ceil(static_cast<double>(a.scores.n) / (t.bn * t.wk));
+    const double turn = 0.4 + busy * t.wm * t.wk * t.bn *
+                                  static_cast<double>(a.scores.k + a.values.n) *
+                                  16 * 2 / 2.5e6;
+    found.push_back(
+        {std::ceil(blocks / (units * busy)) * (1.5 + turns * turn), t});
+  }
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const auto& x, const auto& y) { return x.first < y.first; });
+  std::vector<AttentionTiling> out;
+  for (const auto& [time, t] : found) {
+    if (out.size() < 6) out.push_back(t);
+  }
+  return out;
+}
+
+absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
+                                             const Attention& a,
+                                             const AttentionTiling& t) {
+  ASSIGN_OR_RETURN(const std::string epilogue,
+                   EpilogueText(call.values, a.values, 8));
+  const bool half = a.scores.dtype == DType::kF16;
+  const bool rows = a.scores.b.run == Run::kInner;
+  const std::string loads = absl::StrReplaceAll(
+      rows ? kLoadRows : kLoadColumns,
+      {{"K_POINTER", a.scores.b.pointer}, {"K_OFFSET", a.scores.b.offset}});
+  const std::string text = absl::StrReplaceAll(
+      kBody, {{"SCORE", absl::StrCat(a.score.statements,
+                                     "score = ", a.score.value, ";")},
+              {"EPILOGUE", epilogue},
+              {"Q_POINTER", a.scores.a.pointer},
+              {"Q_OFFSET", a.scores.a.offset},
+              {"LOAD_KEYS", loads},
+              {"FRAGMENT", rows ? kRowFragment : kColumnFragment},
+              {"V_POINTER", a.values.b.pointer},
+              {"V_OFFSET", a.values.b.offset}});
+  std::vector<Operand> inputs = call.scores.inputs;
+  for (const Operand& o : call.values.inputs) {
+    if (o.place.pointer != "scores") inputs.push_back(o);
+  }
+  const std::string defines = absl::StrFormat(
+      "#define LOG2E 1.4426950408889634f\n"
+      "enum { WM = %d, WK = %d, BN = %d, STAGES = %d, SLAB = BN * WK,\n"
+      "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
+      "%d,\n"
+      "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
+      "       K_STAGE = %s };\n",
+      t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
+      kPad, a.scores.m, a.scores.n, a.shared, kPad,
+      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)");
+  const std::string pair = absl::StrCat(
+      "__device__ __forceinline__ iso_u32 iso_pair(float x, float y) {\n"
+      "  iso_u32 r;\n  asm(\"cvt.rn.",
+      half ? "f16x2" : "bf16x2",
+      ".f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(y), \"f\"(x));\n  return "
+      "r;\n}\n");
+  KernelSource out;
+  out.text = absl::StrCat("#define ISO_LANES 1\n", Preamble(), TileHelpers(),
+                          WarpHelpers(a.scores.dtype), pair, defines,
+                          "extern \"C\" __global__ void __launch_bounds__(",
+                          t.threads(), ") ", kEntry, "(",
+                          Parameters(inputs, {call.values.output}), ") {\n",
+                          text, "}\n");
+  out.grid = {
+      static_cast<int>(CeilDiv(a.shared * a.scores.m, int64_t{16} * t.wm)),
+      static_cast<int>(a.scores.batch / a.shared), 1};
+  out.block = t.threads();
+  out.shared_bytes = SharedBytes(a, t);
+  return out;
+}
+
+}  // namespace isomer::cuda

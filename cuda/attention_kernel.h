@@ -1,0 +1,54 @@
+// The source of kernels for attention: a product of queries and keys, a softmax
+// of its rows and a product with values, in one pass over keys and values. The
+// scores are never in memory: rows are scaled again whenever a larger score
+// turns up.
+#ifndef ISOMER_CUDA_ATTENTION_KERNEL_H_
+#define ISOMER_CUDA_ATTENTION_KERNEL_H_
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/product.h"
+
+namespace isomer::cuda {
+
+// The two products. `scores` ends in the operand of the softmax, `values`
+// starts from the softmax, which is its input "scores"; other inputs have names
+// of their own.
+struct AttentionCall {
+  ProductCall scores, values;
+};
+
+// How both were analysed, if they fit together and lie as the kernel needs it.
+struct Attention {
+  Product scores, values;
+  ElementText score;
+  // So many batches share keys and values: their queries are those of one.
+  int64_t shared = 1;
+};
+absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
+    const AttentionCall& call);
+
+// `wm` warps have 16 queries each; `wk` such groups share the keys, `bn` of
+// them at a time.
+struct AttentionTiling {
+  int wm = 4, wk = 1, bn = 64, stages = 2;
+
+  int threads() const { return 32 * wm * wk; }
+  // "attention 4x1 k64 s2".
+  std::string ToString() const;
+};
+
+// Tilings that are worth trying, the likeliest first.
+std::vector<AttentionTiling> AttentionTilings(const Attention& attention,
+                                              int units);
+
+absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
+                                             const Attention& attention,
+                                             const AttentionTiling& tiling);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_ATTENTION_KERNEL_H_

@@ -1,0 +1,159 @@
+// Source text; sums of other blocks are read where they lie.
+#include "cuda/tile_code.h"
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr char kHelpers[] = R"(
+__device__ __forceinline__ iso_u32 iso_shared(const void* p) {
+  return (iso_u32)__cvta_generic_to_shared(p);
+}
+// Of 8 elements `count` are there, the others become zeros.
+__device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
+                                          int count) {
+  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
+               "l"(from), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void iso_commit() {
+  asm volatile("cp.async.commit_group;" ::: "memory");
+}
+template <int n>
+__device__ __forceinline__ void iso_arrived() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
+}
+__device__ __forceinline__ void iso_cluster_barrier() {
+  // Threads of a warp may come here one by one.
+  asm volatile("barrier.cluster.arrive.release;\n"
+               "barrier.cluster.wait.acquire;" ::: "memory");
+}
+__device__ __forceinline__ float4 iso_peer4(iso_u32 at, int rank) {
+  iso_u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there) : "r"(at), "r"(rank));
+  float4 x;
+  asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(there));
+  return x;
+}
+__device__ __forceinline__ float iso_peer1(iso_u32 at, int rank) {
+  iso_u32 there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+               : "=r"(there) : "r"(at), "r"(rank));
+  float x;
+  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there));
+  return x;
+}
+)";
+
+constexpr char kWarpHelpers[] = R"(
+__device__ __forceinline__ void iso_matrix4(iso_u32* r, iso_u32 at) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+}
+__device__ __forceinline__ void iso_matrix4_t(iso_u32* r, iso_u32 at) {
+  asm volatile(
+      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(at));
+}
+__device__ __forceinline__ void iso_mma(float* c, const iso_u32* a,
+                                        const iso_u32* b) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.TYPE.TYPE.f32 "
+      "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+)";
+
+constexpr char kStore[] = R"(
+  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+  const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
+  for (int q = part * OWN + tid; q < last; q += NT) {
+    const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
+    const int mm = m0 + row, nn = n0 + col;
+    if (mm >= M || nn >= N) continue;
+    float acc[WIDTH] = {};
+#pragma unroll
+    for (int w = 0; w < WK; ++w) {
+      const float* at = sums + (w * TM + row) * PITCH + col;
+      if (SPLIT > 1) {
+        const iso_u32 own = iso_shared(at);
+#pragma unroll
+        for (int r = 0; r < SPLIT; ++r) {
+ADD_PEER
+        }
+      } else {
+ADD_OWN
+      }
+    }
+    const int j = nn / WIDTH;
+EPILOGUE
+  }
+  if (SPLIT > 1) iso_cluster_barrier();
+)";
+
+// Adds sums to acc, four at a time: `four` is the format of four of them with
+// the place of the first, `one` that of a single one.
+std::string AddSums(int width, const std::string& four,
+                    const std::string& one) {
+  std::string text;
+  for (int u = 0; u < width; u += width < 4 ? 1 : 4) {
+    if (width < 4) {
+      absl::StrAppend(
+          &text, "acc[", u,
+          "] += ", absl::StrReplaceAll(one, {{"AT", absl::StrCat(u)}}), ";\n");
+      continue;
+    }
+    absl::StrAppend(&text, "{ const float4 x = ",
+                    absl::StrReplaceAll(four, {{"AT", absl::StrCat(u)}}),
+                    "; acc[", u, "] += x.x; acc[", u + 1, "] += x.y; acc[",
+                    u + 2, "] += x.z; acc[", u + 3, "] += x.w; }\n");
+  }
+  return text;
+}
+
+}  // namespace
+
+absl::string_view TileHelpers() { return kHelpers; }
+
+std::string WarpHelpers(DType dtype) {
+  return absl::StrReplaceAll(kWarpHelpers,
+                             {{"TYPE", dtype == DType::kF16 ? "f16" : "bf16"}});
+}
+
+int StoreWidth(const Product& p, int split) {
+  int width = 8;
+  while (width > 1 && p.n % width != 0) width /= 2;
+  // Peers are read four elements at a time.
+  if (split > 1 && width < 4) width = 1;
+  return width;
+}
+
+absl::StatusOr<std::string> StoreText(const ProductCall& call, const Product& p,
+                                      int width) {
+  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, width));
+  return absl::StrReplaceAll(
+      kStore,
+      {{"EPILOGUE", epilogue},
+       {"ADD_OWN", AddSums(width, "*(const float4*)(at + AT)", "at[AT]")},
+       {"ADD_PEER", AddSums(width, "iso_peer4(own + 4 * AT, r)",
+                            "iso_peer1(own + 4 * AT, r)")}});
+}
+
+bool IsPadded(const WindowRun& g) {
+  for (int s = 0; s < 2; ++s) {
+    const int64_t last = (g.out[s] - 1) * g.stride[s] - g.pad[s] +
+                         (g.kernel[s] - 1) * g.dilation[s];
+    if (g.pad[s] != 0 || last >= g.in[s]) return true;
+  }
+  return false;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,39 @@
+// What kernels that compute a product tile by tile share: helpers for copies to
+// shared memory, and the way from partial sums in shared memory through the
+// rest of the kernel to the results.
+#ifndef ISOMER_CUDA_TILE_CODE_H_
+#define ISOMER_CUDA_TILE_CODE_H_
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cuda/product.h"
+
+namespace isomer::cuda {
+
+// Copies of 16 bytes that run by themselves, and reads of other blocks' shared
+// memory.
+absl::string_view TileHelpers();
+
+// Matrices of 16-bit floats from shared memory to the registers of a warp, and
+// their products.
+std::string WarpHelpers(DType dtype);
+
+// How many neighbouring results one thread stores at a time, where `split`
+// blocks share a tile.
+int StoreWidth(const Product& product, int split);
+
+// Statements that add the partial sums of a tile up and store what the kernel
+// makes of them. They stand where the constants M, N, TM, TN, WK, SPLIT, NT and
+// WIDTH are known, WK tiles of rows of PITCH floats lie in `sums`, and the
+// block is number `part` of SPLIT.
+absl::StatusOr<std::string> StoreText(const ProductCall& call,
+                                      const Product& product, int width);
+
+// True if a convolution's windows reach outside of the image.
+bool IsPadded(const WindowRun& window);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_TILE_CODE_H_
