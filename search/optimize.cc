@@ -566,6 +566,10 @@ void Optimizer::SearchDivided() {
 }
 
 SearchResult Optimizer::Run(const ir::Graph& original) {
+  // What opens a round may take what stands in the way of something better, and
+  // rules do not always lead back.
+  const int at_first = Running(original, Topology(original));
+  if (options_.open && at_first <= kTiny) SearchWhole(at_first);
   for (int round = 0; round < options_.rounds && !session_.Stopped(); ++round) {
     const int64_t before = Now();
     if (options_.open) Open();
