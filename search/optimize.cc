@@ -73,6 +73,7 @@ class Optimizer {
   };
 
   void Open();
+  void OpenOnce();
   bool Simplify(bool together);
   bool SimplifyOnce(bool together, std::set<std::vector<int32_t>>& tried);
   void Weigh(const std::vector<Step>& steps, const Topology& topology,
@@ -82,7 +83,7 @@ class Optimizer {
                         const Topology& topology);
   Merit MeritOf(const Step& step, const Topology& topology, const Taken& taken,
                 const cost::Plan& plan) const;
-  bool TakeIfBetter(const Step& step, const Topology& topology);
+  size_t TakeIfBetter(const Step& step, const Topology& topology);
   void ShrinkConstants();
   bool MergeSiblings();
   // One group of siblings: its nodes taken out, and the step that merges them.
@@ -113,6 +114,8 @@ class Optimizer {
   Workers workers_;
   Session session_;
   Place here_;
+  bool fewer_first_ = false;  // of steps that pay, those with fewer operators
+  bool contested_ = false;    // a step was left out for one that pays more
   // Outcomes of parts by signature.
   std::map<std::vector<uint64_t>, Outcome> known_;
   SearchResult result_;
@@ -315,25 +318,33 @@ bool Optimizer::TakeThoseThatPay(const std::vector<Step>& steps,
   }
   absl::c_stable_sort(order,
                       [&](int a, int b) { return merits[a] > merits[b]; });
+  std::vector<int> other = order;
+  absl::c_stable_sort(
+      other, [&](int a, int b) { return merits[a].fewer > merits[b].fewer; });
+  const bool same = order == other;
+  if (fewer_first_) order = std::move(other);
   if (!options_.together && order.size() > 1) order.resize(1);
   Step all;
   for (int i : order) {
     all.insert(all.end(), steps[i].begin(), steps[i].end());
   }
-  return !all.empty() && TakeIfBetter(all, topology);
+  const size_t made = all.empty() ? 0 : TakeIfBetter(all, topology);
+  contested_ = contested_ || (!same && made > 0 && made < all.size());
+  return made > 0;
 }
 
-bool Optimizer::TakeIfBetter(const Step& step, const Topology& topology) {
+// Returns how many moves of the step were made.
+size_t Optimizer::TakeIfBetter(const Step& step, const Topology& topology) {
   absl::StatusOr<Taken> taken =
       Take(here_.graph, book_, step, session_.facts(0));
-  if (!taken.ok()) return false;
+  if (!taken.ok()) return 0;
   cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph,
                                            taken->graph, taken->touched);
   const Merit merit = MeritOf(step, topology, *taken, plan);
-  if (merit <= Merit() || !WithinMemory(taken->graph, plan)) return false;
+  if (merit <= Merit() || !WithinMemory(taken->graph, plan)) return 0;
   Go(std::move(taken->graph), std::move(plan),
      {{step, taken->moves, merit.gain_ps}});
-  return true;
+  return taken->moves.size();
 }
 
 bool Optimizer::Simplify(bool together) {
@@ -382,9 +393,23 @@ void Optimizer::ShrinkConstants() {
   }
 }
 
+// What pays most may stand in the way of what leaves fewer operators, so both
+// are tried first.
+void Optimizer::Open() {
+  const Place start = here_;
+  contested_ = false;
+  OpenOnce();
+  if (!contested_ || session_.Stopped()) return;
+  Place by_gain = std::exchange(here_, start);
+  fewer_first_ = true;
+  OpenOnce();
+  fewer_first_ = false;
+  if (by_gain.plan.cost().time_ps <= Now()) here_ = std::move(by_gain);
+}
+
 // What pays by itself and what pays for siblings may stand in each other's way,
 // so both orders are tried.
-void Optimizer::Open() {
+void Optimizer::OpenOnce() {
   const Place start = here_;
   const bool simplified = Simplify(false);
   if (!options_.siblings) return;
@@ -677,7 +702,11 @@ SearchResult Optimizer::Run(const ir::Graph& original) {
     if (opened - Now() <= before / 1000) break;
   }
   if (Now() < result_.before.cost().time_ps) ShrinkConstants();
-  result_.improved = Now() < result_.before.cost().time_ps;
+  const double share = 1 - session_.cost().target().least_gain();
+  const int64_t before_ps = result_.before.cost().time_ps;
+  result_.improved =
+      Now() < before_ps &&
+      static_cast<double>(Now()) <= share * static_cast<double>(before_ps);
   result_.graph = result_.improved ? here_.graph : original;
   result_.after = result_.improved ? here_.plan : result_.before;
   if (!result_.improved) here_.uses.clear();
