@@ -7,6 +7,7 @@
 //   search_figures growth                twice the layers, twice the threads
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -112,27 +113,40 @@ std::vector<Switch> Switches() {
 }
 
 void PrintSearch(const std::string& label, const search::SearchResult& r,
-                 const Clock& clock) {
+                 double wall, double cpu) {
   const double before = r.before.cost().time_us();
   const double after = r.after.cost().time_us();
-  std::printf("| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld |\n",
-              label.c_str(), before, after, before / after, clock.wall(),
-              clock.cpu(), static_cast<long long>(r.expansions));
+  std::printf("| %-32s | %8.1f | %8.1f | %5.2fx | %6.3f | %6.3f | %6lld |\n",
+              label.c_str(), before, after, before / after, wall, cpu,
+              static_cast<long long>(r.expansions));
   std::fflush(stdout);
+}
+
+// Searches so often and prints the fastest.
+absl::Status Search(const std::string& label, const ir::Graph& graph,
+                    const search::RuleBook& book,
+                    const search::SearchOptions& options, int times = 1) {
+  double wall = 1e9, cpu = 1e9;
+  for (int i = 0; i < times; ++i) {
+    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
+    const Clock clock;
+    ASSIGN_OR_RETURN(const search::SearchResult r,
+                     search::Optimize(graph, book, cost, options));
+    wall = std::min(wall, clock.wall());
+    cpu = std::min(cpu, clock.cpu());
+    if (i == times - 1) PrintSearch(label, r, wall, cpu);
+  }
+  return absl::OkStatus();
 }
 
 absl::Status Ablation(const std::string& path) {
   ASSIGN_OR_RETURN(const onnx::ImportedModel model, onnx::ImportFile(path));
   ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
   for (const auto& [name, change] : Switches()) {
-    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
     search::SearchOptions options;
     options.limits.time = kBudget;
     change(options);
-    const Clock clock;
-    ASSIGN_OR_RETURN(const search::SearchResult r,
-                     search::Optimize(model.graph, book, cost, options));
-    PrintSearch(name, r, clock);
+    RETURN_IF_ERROR(Search(name, model.graph, book, options));
   }
   return absl::OkStatus();
 }
@@ -163,15 +177,11 @@ absl::Status Taso(const std::string& rules) {
   ASSIGN_OR_RETURN(const search::RuleBook ours, OurRules());
   for (const auto& [name, graph] : TasoGraphs()) {
     for (const bool baseline : {true, false}) {
-      ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
       search::SearchOptions options;
       if (baseline) options = search::PlainSearch();
       if (!baseline) options.limits.time = kBudget;
-      const Clock clock;
-      ASSIGN_OR_RETURN(
-          const search::SearchResult r,
-          search::Optimize(graph, baseline ? theirs : ours, cost, options));
-      PrintSearch(name + (baseline ? ", TASO's search" : ", Isomer"), r, clock);
+      RETURN_IF_ERROR(Search(name + (baseline ? ", TASO's search" : ", Isomer"),
+                             graph, baseline ? theirs : ours, options));
     }
   }
   return absl::OkStatus();
@@ -183,29 +193,21 @@ absl::Status Growth() {
   ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
   for (const auto& [layers, threads] :
        std::vector<std::pair<int, int>>{{12, 1}, {24, 1}, {12, 2}, {24, 2}}) {
-    const ir::Graph graph = Transformer(layers);
-    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
     search::SearchOptions options;
     options.threads = threads;
-    const Clock clock;
-    ASSIGN_OR_RETURN(const search::SearchResult r,
-                     search::Optimize(graph, book, cost, options));
-    PrintSearch(std::to_string(layers) + " layers, " + std::to_string(threads) +
-                    " threads",
-                r, clock);
+    RETURN_IF_ERROR(Search(std::to_string(layers) + " layers, " +
+                               std::to_string(threads) + " threads",
+                           Transformer(layers), book, options, 9));
   }
   // The search itself, without what is done once: expansions per second.
   const ir::Graph graph = NasNetA();
   for (int threads : {1, 2}) {
-    ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
     search::SearchOptions options = search::PlainSearch(60);
     options.batch = 4;
     options.threads = threads;
-    const Clock clock;
-    ASSIGN_OR_RETURN(const search::SearchResult r,
-                     search::Optimize(graph, book, cost, options));
-    PrintSearch("NasNet-A, plain, " + std::to_string(threads) + " threads", r,
-                clock);
+    RETURN_IF_ERROR(
+        Search("NasNet-A, plain, " + std::to_string(threads) + " threads",
+               graph, book, options));
   }
   return absl::OkStatus();
 }

@@ -170,6 +170,7 @@ class TargetReader {
     if (key == "cache_bytes") return Into(t_.cache_bytes_, Whole(value));
     if (key == "memory_bytes") return Into(t_.memory_bytes_, Whole(value));
     if (key == "units") return Into(t_.units_, Whole(value));
+    if (key == "least_gain") return Into(t_.least_gain_, Share(value));
     if (key == "concat") {
       if (value != "in_place" && value != "copy") {
         return Invalid("concat is '", value, "'; it is in_place or copy");

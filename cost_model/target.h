@@ -83,6 +83,9 @@ class Target {
   }
   // Values may be computed where a concat wants them.
   bool concat_in_place() const { return concat_in_place_; }
+  // The share of a model's time that must be won before that counts: where
+  // figures are rough, less may as well be a loss.
+  double least_gain() const { return least_gain_; }
 
  private:
   friend class TargetReader;
@@ -96,6 +99,7 @@ class Target {
   std::array<FamilyModel, kNumFamilies> families_;
   std::array<FusionModel, kNumFamilies> fusions_;
   bool concat_in_place_ = false;
+  double least_gain_ = 0;
 };
 
 }  // namespace isomer::cost

@@ -22,6 +22,7 @@ vector f32 0.1
 family matmul fixed_us=1 efficiency=0.5 tiles=64x32:0.5,16x16:0.25 wave_us=0.5
 fuse matmul prologue=reshape,slice epilogue=pointwise max_ops=3 outputs=many
 concat in_place
+least_gain 0.25
 )";
 
 TEST(TargetTest, ReadsEveryKey) {
@@ -37,6 +38,7 @@ TEST(TargetTest, ReadsEveryKey) {
   EXPECT_EQ(t->peak(DType::kI8), 0.5);  // as f32
   EXPECT_EQ(t->vector_peak(DType::kF16), 0.1);
   EXPECT_TRUE(t->concat_in_place());
+  EXPECT_EQ(t->least_gain(), 0.25);
   const FamilyModel& matmul = t->family(Family::kMatmul);
   EXPECT_EQ(matmul.efficiency, 0.5);
   ASSERT_EQ(matmul.tiles.size(), 2u);
@@ -79,7 +81,7 @@ TEST_P(WrongTargetTest, NamesTheLine) {
   const auto t = Target::Parse(absl::StrCat(kSmall, GetParam().line, "\n"));
   ASSERT_FALSE(t.ok());
   EXPECT_EQ(t.status().message(),
-            absl::StrCat("line 14: ", GetParam().message));
+            absl::StrCat("line 15: ", GetParam().message));
 }
 
 INSTANTIATE_TEST_SUITE_P(

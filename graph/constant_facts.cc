@@ -2,6 +2,7 @@
 #include "graph/constant_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -24,13 +25,15 @@ Seen LookAtBits(absl::string_view bytes, Bits exponent, bool ask_positive) {
   constexpr uint64_t kEach = ~uint64_t{0} / static_cast<Bits>(~Bits{0});
   const uint64_t magnitude = kEach * static_cast<Bits>(~kSign);
   const uint64_t one = kEach * static_cast<Bits>(kSign - exponent);
-  uint64_t carries = 0;
+  // Four words at a time do not wait for each other.
+  std::array<uint64_t, 4> each = {};
   size_t i = 0;
-  for (; i + 8 <= bytes.size(); i += 8) {
-    uint64_t word;
-    std::memcpy(&word, bytes.data() + i, 8);
-    carries |= (word & magnitude) + one;
+  for (; i + sizeof(each) <= bytes.size(); i += sizeof(each)) {
+    std::array<uint64_t, 4> words;
+    std::memcpy(words.data(), bytes.data() + i, sizeof(words));
+    for (int k = 0; k < 4; ++k) each[k] |= (words[k] & magnitude) + one;
   }
+  const uint64_t carries = each[0] | each[1] | each[2] | each[3];
   Seen seen{(carries & ~magnitude) == 0, ask_positive};
   for (i = seen.positive ? 0 : i; i + sizeof(Bits) <= bytes.size();
        i += sizeof(Bits)) {

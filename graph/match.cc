@@ -161,6 +161,7 @@ class Matcher {
   bool Settle();
   bool ConditionsHold();
   bool ConditionHolds(const RuleCondition& c);
+  bool IsConstant(NodeId root);
   bool ConstantsAllowed();
   bool InACase() const;
   void Finish();
@@ -212,6 +213,7 @@ class Matcher {
   ConstantFacts& facts_;
   const MatchOptions options_;
   const RuleSide& source_;
+  std::vector<char> constant_;  // by id: what IsConstant knows
   std::vector<Part> plan_;
 
   std::vector<Goal> goals_;
@@ -499,6 +501,33 @@ bool UsesChoice(const RuleCondition& c, const Rule& rule) {
   return uses;
 }
 
+// As Graph::IsConstant, but remembers what it came by: otherwise every match
+// would walk to the inputs of the graph again.
+bool Matcher::IsConstant(NodeId root) {
+  enum : char { kUnknown, kNo, kYes };
+  constant_.resize(graph_.id_bound(), kUnknown);
+  std::vector<NodeId> path = {root};
+  while (!path.empty()) {
+    const NodeId id = path.back();
+    const Node& n = graph_.node(id);
+    const bool leaf =
+        n.kind == Node::Kind::kInput || n.kind == Node::Kind::kOpaque;
+    char known = leaf ? kNo : kYes;
+    NodeId next = id;
+    for (const Value& v : n.inputs) {
+      if (constant_[v.node.value] == kNo) known = kNo;
+      if (constant_[v.node.value] == kUnknown) next = v.node;
+    }
+    if (known == kYes && next != id) {
+      path.push_back(next);
+    } else {
+      constant_[id.value] = known;
+      path.pop_back();
+    }
+  }
+  return constant_[root.value] == kYes;
+}
+
 bool Matcher::ConditionHolds(const RuleCondition& c) {
   if (c.kind < RuleCondition::Kind::kConst) {
     if (UsesChoice(c, rule_)) return true;  // Choices() looks at it
@@ -507,7 +536,7 @@ bool Matcher::ConditionHolds(const RuleCondition& c) {
     return holds.ok() && *holds;
   }
   const Value v = ValueOf(c.tensor);
-  if (c.kind == RuleCondition::Kind::kConst) return graph_.IsConstant(v);
+  if (c.kind == RuleCondition::Kind::kConst) return IsConstant(v.node);
   const bool positive = c.kind == RuleCondition::Kind::kPositive;
   if (auto splat = SplatOf(graph_, v)) {
     return positive ? *splat > 0 : std::isfinite(*splat);

@@ -1,7 +1,6 @@
 #include "search/moves.h"
 
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -22,7 +21,7 @@ class Finder {
         options_(options),
         facts_(facts),
         topology_(graph),
-        not_finite_(NotFinite(graph, topology_, facts)),
+        finite_(graph, topology_, facts),
         index_(graph) {}
 
   std::vector<Step> Run() {
@@ -43,7 +42,7 @@ class Finder {
     for (ir::Match& m : ir::FindMatches(graph_, index_, rule.rule, facts_,
                                         {.beyond_cases = rule.definition})) {
       if (absl::c_all_of(m.outputs, [&](Value v) { return Free(v); }) &&
-          Allows(rule.rule, m, not_finite_)) {
+          finite_.Allow(rule.rule, m)) {
         matches.push_back(std::move(m));
       }
     }
@@ -94,37 +93,48 @@ class Finder {
   const MoveOptions& options_;
   ir::ConstantFacts& facts_;
   const Topology topology_;
-  const std::vector<bool> not_finite_;
+  FiniteConstants finite_;
   const ir::OpIndex index_;
   std::vector<Step> steps_;
 };
 
 }  // namespace
 
-std::vector<bool> NotFinite(const ir::Graph& graph, const Topology& topology,
-                            ir::ConstantFacts& facts) {
-  std::vector<bool> out(graph.id_bound(), false);
-  for (NodeId id : topology.order) {
-    if (!topology.constant[id.value]) continue;
-    const ir::Node& n = graph.node(id);
-    bool bad = n.constant != nullptr && !facts.Finite(n.constant);
-    for (Value v : n.inputs) bad = bad || out[v.node.value];
-    if (n.attrs != nullptr) {
-      for (const auto& [name, value] : n.attrs->entries()) {
-        const double* number = std::get_if<double>(&value);
-        bad = bad || (number != nullptr && !std::isfinite(*number));
-      }
-    }
-    out[id.value] = bad;
-  }
-  return out;
+// Whether the constant itself is finite, not what it is computed from.
+bool FiniteConstants::FiniteAlone(NodeId id) {
+  const ir::Node& n = graph_.node(id);
+  if (n.constant != nullptr) return facts_.Finite(n.constant);
+  return n.attrs == nullptr ||
+         absl::c_all_of(n.attrs->entries(), [](const auto& entry) {
+           const double* number = std::get_if<double>(&entry.second);
+           return number == nullptr || std::isfinite(*number);
+         });
 }
 
-bool Allows(const ir::Rule& rule, const ir::Match& match,
-            const std::vector<bool>& not_finite) {
+bool FiniteConstants::Finite(NodeId root) {
+  std::vector<NodeId> path = {root};
+  while (!path.empty()) {
+    const NodeId id = path.back();
+    const ir::Node::Inputs& inputs = graph_.node(id).inputs;
+    const auto next = absl::c_find_if(
+        inputs, [&](Value v) { return known_.count(v.node) == 0; });
+    if (next != inputs.end()) {
+      path.push_back(next->node);
+      continue;
+    }
+    known_[id] = FiniteAlone(id) && absl::c_all_of(inputs, [&](Value v) {
+                   return known_.at(v.node);
+                 });
+    path.pop_back();
+  }
+  return known_.at(root);
+}
+
+bool FiniteConstants::Allow(const ir::Rule& rule, const ir::Match& match) {
   return rule.numerics() == ir::Numerics::kExact ||
-         absl::c_none_of(match.tensors,
-                         [&](Value v) { return not_finite[v.node.value]; });
+         absl::c_all_of(match.tensors, [&](Value v) {
+           return !topology_.constant[v.node.value] || Finite(v.node);
+         });
 }
 
 std::vector<Step> FindSteps(const ir::Graph& graph, const RuleBook& book,

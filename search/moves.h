@@ -2,6 +2,7 @@
 #ifndef ISOMER_SEARCH_MOVES_H_
 #define ISOMER_SEARCH_MOVES_H_
 
+#include <map>
 #include <vector>
 
 #include "graph/constant_facts.h"
@@ -24,14 +25,27 @@ struct MoveOptions {
   bool n_ary = true;
 };
 
-// By id: constants that hold, or are computed from, an infinity or a NaN. Only
-// exact rules may touch them: 0 times infinity is not 0.
-std::vector<bool> NotFinite(const ir::Graph& graph, const Topology& topology,
-                            ir::ConstantFacts& facts);
+// Knows which constants hold, or are computed from, an infinity or a NaN. Only
+// exact rules may touch them: 0 times infinity is not 0. A constant is read
+// when it is first asked for.
+class FiniteConstants {
+ public:
+  FiniteConstants(const ir::Graph& graph, const Topology& topology,
+                  ir::ConstantFacts& facts)
+      : graph_(graph), topology_(topology), facts_(facts) {}
 
-// True if the rule may be applied at a match as far as that goes.
-bool Allows(const ir::Rule& rule, const ir::Match& match,
-            const std::vector<bool>& not_finite);
+  // True if the rule may be applied at a match as far as that goes.
+  bool Allow(const ir::Rule& rule, const ir::Match& match);
+
+ private:
+  bool Finite(NodeId root);
+  bool FiniteAlone(NodeId id);
+
+  const ir::Graph& graph_;
+  const Topology& topology_;
+  ir::ConstantFacts& facts_;
+  std::map<NodeId, bool> known_;
+};
 
 // The steps from `graph`: every match of every rule by itself; all matches of a
 // rule at one tensor and all its matches anywhere, together; and the n-ary

@@ -1,6 +1,7 @@
 #include "search/optimize.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -15,6 +16,7 @@
 #include "search/siblings.h"
 #include "search/split.h"
 #include "search/step.h"
+#include "search/surroundings.h"
 #include "search/topology.h"
 
 namespace isomer::search {
@@ -23,6 +25,8 @@ namespace {
 
 // Rounds of simplifying and of merging siblings.
 constexpr int kInnerRounds = 12;
+// How far around a step a like place looks the same.
+constexpr int kAround = 5;
 // Graphs of so few operators are searched whatever the steps between cost.
 constexpr int kTiny = 6;
 constexpr int64_t kTinyExpansions = 1000;
@@ -36,7 +40,6 @@ class Optimizer {
         workers_(options.threads),
         session_(book, cost, workers_, options.limits, options.progress),
         here_{graph, cost.MakePlan(graph), {}} {
-    session_.ReadConstants(graph);
     result_.before = here_.plan;
     session_.SetCosts(Now(), Now());
   }
@@ -70,13 +73,31 @@ class Optimizer {
   };
 
   void Open();
+  void OpenOnce();
   bool Simplify(bool together);
   bool SimplifyOnce(bool together, std::set<std::vector<int32_t>>& tried);
+  void Weigh(const std::vector<Step>& steps, const Topology& topology,
+             const std::function<bool(int)>& which, std::vector<Merit>& merits);
+  bool TakeThoseThatPay(const std::vector<Step>& steps,
+                        const std::vector<Merit>& merits,
+                        const Topology& topology);
   Merit MeritOf(const Step& step, const Topology& topology, const Taken& taken,
                 const cost::Plan& plan) const;
-  bool TakeIfBetter(const Step& step, const Topology& topology);
+  size_t TakeIfBetter(const Step& step, const Topology& topology);
   void ShrinkConstants();
   bool MergeSiblings();
+  // One group of siblings: its nodes taken out, and the step that merges them.
+  struct Merge {
+    Part part;
+    Step step;
+    int64_t gain_ps = 0;
+  };
+  Merge MergeOf(int rule, const std::vector<Value>& group,
+                const std::vector<NodeId>& nodes,
+                const Topology& topology) const;
+  std::vector<Merge> FindMerges();
+  void Weigh(std::vector<Merge>& merges);
+  bool TakeMerge(const Merge& m);
   bool MergeOnce();
   void SearchWhole(int running);
   void SearchDivided();
@@ -84,8 +105,7 @@ class Optimizer {
   bool SearchPart(const Part& part);
   void SearchSeams(const std::vector<std::vector<NodeId>>& parts);
   BestFirstOptions PartOptions(const Part& part) const;
-  Outcome Repeat(const Part& part, const cost::Plan& plan,
-                 const Outcome& model);
+  std::optional<Outcome> Repeat(const Part& part, const Outcome& model);
   bool Accept(const Part& part, const Outcome& outcome);
   bool WithinMemory(const ir::Graph& graph, const cost::Plan& plan) const;
 
@@ -94,6 +114,8 @@ class Optimizer {
   Workers workers_;
   Session session_;
   Place here_;
+  bool fewer_first_ = false;  // of steps that pay, those with fewer operators
+  bool contested_ = false;    // a step was left out for one that pays more
   // Outcomes of parts by signature.
   std::map<std::vector<uint64_t>, Outcome> known_;
   SearchResult result_;
@@ -123,14 +145,15 @@ int Fewer(const ir::Graph& before, const Topology& topology,
     for (Value v : before.node(id).inputs) todo.push_back(v.node);
   }
   // New nodes come after their inputs.
-  std::vector<bool> constant = topology.constant;
-  constant.resize(after.id_bound(), true);
-  for (int32_t i = before.id_bound(); i < after.id_bound(); ++i) {
+  const int32_t old = before.id_bound();
+  std::vector<bool> constant(after.id_bound() - old, true);
+  for (int32_t i = old; i < after.id_bound(); ++i) {
     if (!after.Has({i}) || after.node({i}).op == nullptr) continue;
-    constant[i] = absl::c_all_of(after.node({i}).inputs, [&](Value v) {
-      return constant[v.node.value];
+    constant[i - old] = absl::c_all_of(after.node({i}).inputs, [&](Value v) {
+      const int32_t in = v.node.value;
+      return in < old ? topology.constant[in] : constant[in - old];
     });
-    fewer -= !constant[i];
+    fewer -= !constant[i - old];
   }
   return fewer;
 }
@@ -160,12 +183,24 @@ void Optimizer::Go(ir::Graph graph, cost::Plan plan,
   session_.SetCosts(result_.before.cost().time_ps, Now());
 }
 
+// Where the whole graph changes if a part does.
+std::vector<NodeId> TouchedBy(const ir::Graph& whole, const Part& part) {
+  std::vector<NodeId> out = part.inner;
+  for (NodeId id : part.inner) {
+    for (Value v : whole.node(id).inputs) out.push_back(v.node);
+  }
+  absl::c_sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
 // Takes over what was found for a part if the whole becomes cheaper.
 bool Optimizer::Accept(const Part& part, const Outcome& outcome) {
   if (outcome.steps.empty()) return false;
   absl::StatusOr<ir::Graph> whole = PutBack(here_.graph, part, outcome.graph);
   if (!whole.ok()) return false;
-  cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph, *whole);
+  cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph, *whole,
+                                           TouchedBy(here_.graph, part));
   if (plan.cost().time_ps >= Now() || !WithinMemory(*whole, plan)) return false;
   Go(*std::move(whole), std::move(plan), outcome.steps);
   return true;
@@ -188,6 +223,31 @@ std::vector<int32_t> KeyOf(const ir::Graph& graph, const Step& step) {
     }
   }
   return key;
+}
+
+// By step: the first one of the same form, that is, of the same rule at a place
+// that looks the same. What that brings, the others bring.
+std::vector<int> FirstOfForm(const ir::Graph& graph, const Topology& topology,
+                             const std::vector<Step>& steps) {
+  const std::vector<uint64_t> around = Surroundings(graph, topology, kAround);
+  std::map<std::vector<uint64_t>, int> known;
+  std::vector<int> first(steps.size());
+  for (size_t i = 0; i < steps.size(); ++i) {
+    first[i] = static_cast<int>(i);
+    if (steps[i].size() > 1) continue;
+    const Move& move = steps[i][0];
+    std::vector<uint64_t> form = {static_cast<uint64_t>(move.rule)};
+    for (NodeId id : move.match.nodes) {
+      form.push_back(id.value < 0 ? 0 : around[id.value]);
+    }
+    const std::vector<Value>& tensors = move.match.tensors;
+    for (Value v : tensors) {
+      form.push_back(around[v.node.value]);
+      form.push_back(absl::c_find(tensors, v) - tensors.begin());
+    }
+    first[i] = known.emplace(std::move(form), first[i]).first->second;
+  }
+  return first;
 }
 
 Optimizer::Merit Optimizer::MeritOf(const Step& step, const Topology& topology,
@@ -218,9 +278,28 @@ bool Optimizer::SimplifyOnce(bool together,
     }
   }
   const Topology topology(here_.graph);
+  const std::vector<int> first = FirstOfForm(here_.graph, topology, steps);
   std::vector<Merit> merits(steps.size());
+  Weigh(
+      steps, topology, [&](int i) { return first[i] == i; }, merits);
+  for (size_t i = 0; i < steps.size(); ++i) merits[i] = merits[first[i]];
+  session_.Count(1, static_cast<int64_t>(steps.size()));
+  if (TakeThoseThatPay(steps, merits, topology)) return true;
+  if (absl::c_all_of(merits, [](const Merit& m) { return m <= Merit(); })) {
+    return false;
+  }
+  // What is alike nearby may differ further away.
+  Weigh(
+      steps, topology, [&](int i) { return first[i] != i; }, merits);
+  return TakeThoseThatPay(steps, merits, topology);
+}
+
+void Optimizer::Weigh(const std::vector<Step>& steps, const Topology& topology,
+                      const std::function<bool(int)>& which,
+                      std::vector<Merit>& merits) {
   workers_.Run(static_cast<int>(steps.size()), [&](int i, int worker) {
-    if (session_.Stopped(worker)) return;
+    if (!which(i) || session_.Stopped(worker)) return;
+    merits[i] = Merit();
     absl::StatusOr<Taken> taken =
         Take(here_.graph, book_, steps[i], session_.facts(worker));
     if (!taken.ok()) return;
@@ -228,32 +307,44 @@ bool Optimizer::SimplifyOnce(bool together,
         here_.plan, here_.graph, taken->graph, taken->touched);
     merits[i] = MeritOf(steps[i], topology, *taken, plan);
   });
-  session_.Count(1, static_cast<int64_t>(steps.size()));
+}
+
+bool Optimizer::TakeThoseThatPay(const std::vector<Step>& steps,
+                                 const std::vector<Merit>& merits,
+                                 const Topology& topology) {
   std::vector<int> order;
   for (size_t i = 0; i < steps.size(); ++i) {
     if (merits[i] > Merit()) order.push_back(static_cast<int>(i));
   }
   absl::c_stable_sort(order,
                       [&](int a, int b) { return merits[a] > merits[b]; });
+  std::vector<int> other = order;
+  absl::c_stable_sort(
+      other, [&](int a, int b) { return merits[a].fewer > merits[b].fewer; });
+  const bool same = order == other;
+  if (fewer_first_) order = std::move(other);
   if (!options_.together && order.size() > 1) order.resize(1);
   Step all;
   for (int i : order) {
     all.insert(all.end(), steps[i].begin(), steps[i].end());
   }
-  return !all.empty() && TakeIfBetter(all, topology);
+  const size_t made = all.empty() ? 0 : TakeIfBetter(all, topology);
+  contested_ = contested_ || (!same && made > 0 && made < all.size());
+  return made > 0;
 }
 
-bool Optimizer::TakeIfBetter(const Step& step, const Topology& topology) {
+// Returns how many moves of the step were made.
+size_t Optimizer::TakeIfBetter(const Step& step, const Topology& topology) {
   absl::StatusOr<Taken> taken =
       Take(here_.graph, book_, step, session_.facts(0));
-  if (!taken.ok()) return false;
+  if (!taken.ok()) return 0;
   cost::Plan plan = session_.cost().Replan(here_.plan, here_.graph,
                                            taken->graph, taken->touched);
   const Merit merit = MeritOf(step, topology, *taken, plan);
-  if (merit <= Merit() || !WithinMemory(taken->graph, plan)) return false;
+  if (merit <= Merit() || !WithinMemory(taken->graph, plan)) return 0;
   Go(std::move(taken->graph), std::move(plan),
      {{step, taken->moves, merit.gain_ps}});
-  return true;
+  return taken->moves.size();
 }
 
 bool Optimizer::Simplify(bool together) {
@@ -302,9 +393,23 @@ void Optimizer::ShrinkConstants() {
   }
 }
 
+// What pays most may stand in the way of what leaves fewer operators, so both
+// are tried first.
+void Optimizer::Open() {
+  const Place start = here_;
+  contested_ = false;
+  OpenOnce();
+  if (!contested_ || session_.Stopped()) return;
+  Place by_gain = std::exchange(here_, start);
+  fewer_first_ = true;
+  OpenOnce();
+  fewer_first_ = false;
+  if (by_gain.plan.cost().time_ps <= Now()) here_ = std::move(by_gain);
+}
+
 // What pays by itself and what pays for siblings may stand in each other's way,
 // so both orders are tried.
-void Optimizer::Open() {
+void Optimizer::OpenOnce() {
   const Place start = here_;
   const bool simplified = Simplify(false);
   if (!options_.siblings) return;
@@ -328,14 +433,6 @@ void Optimizer::Open() {
 
 // ---- Siblings
 
-// One group of siblings: its nodes taken out, and the step that merges them.
-struct Merge {
-  Part part;
-  Step step;
-  Outcome outcome;
-  int64_t gain_ps = 0;
-};
-
 std::vector<NodeId> NodesOf(const std::vector<Value>& group,
                             const std::vector<ir::Match>& matches,
                             const Topology& topology) {
@@ -353,33 +450,35 @@ std::vector<NodeId> NodesOf(const std::vector<Value>& group,
   return {nodes.begin(), nodes.end()};
 }
 
-// Where the whole graph changes if a part does.
-std::vector<NodeId> TouchedBy(const ir::Graph& whole, const Part& part) {
-  std::vector<NodeId> out = part.inner;
-  for (NodeId id : part.inner) {
-    for (Value v : whole.node(id).inputs) out.push_back(v.node);
+// The group of siblings of a rule with what is around it, and how to merge it.
+Optimizer::Merge Optimizer::MergeOf(int rule, const std::vector<Value>& group,
+                                    const std::vector<NodeId>& nodes,
+                                    const Topology& topology) const {
+  Merge m{TakeOut(here_.graph, topology, nodes), {}, 0};
+  std::map<NodeId, NodeId> local;
+  for (size_t i = 0; i < m.part.whole.size(); ++i) {
+    local[m.part.whole[i].node] = {static_cast<int32_t>(i)};
   }
-  absl::c_sort(out);
-  out.erase(std::unique(out.begin(), out.end()), out.end());
-  return out;
+  Move move{.rule = rule};
+  for (Value v : group) move.siblings.push_back({local.at(v.node), v.output});
+  m.step = {std::move(move)};
+  return m;
 }
 
-// Merges the groups that pay, those that pay most first.
-bool Optimizer::MergeOnce() {
+std::vector<Optimizer::Merge> Optimizer::FindMerges() {
   const Topology topology(here_.graph);
   const ir::OpIndex index(here_.graph);
+  FiniteConstants finite(here_.graph, topology, session_.facts(0));
   std::vector<Merge> merges;
-  const std::vector<bool> not_finite =
-      NotFinite(here_.graph, topology, session_.facts(0));
   for (int r = 0; r < book_.size(); ++r) {
     if (!book_[r].fold || session_.Stopped()) continue;
     std::vector<ir::Match> matches;
     for (ir::Match& m : ir::FindMatches(here_.graph, index, book_[r].rule,
                                         session_.facts(0))) {
-      if (Allows(book_[r].rule, m, not_finite) &&
-          absl::c_none_of(m.outputs, [&](Value v) {
-            return topology.constant[v.node.value];
-          })) {
+      if (absl::c_none_of(
+              m.outputs,
+              [&](Value v) { return topology.constant[v.node.value]; }) &&
+          finite.Allow(book_[r].rule, m)) {
         matches.push_back(std::move(m));
       }
     }
@@ -387,20 +486,25 @@ bool Optimizer::MergeOnce() {
          SiblingGroups(here_.graph, book_[r].rule, matches)) {
       const std::vector<NodeId> nodes = NodesOf(group, matches, topology);
       if (!Convex(here_.graph, topology, nodes)) continue;
-      Merge m{TakeOut(here_.graph, topology, nodes), {}, {}, 0};
-      std::map<NodeId, NodeId> local;
-      for (size_t i = 0; i < m.part.whole.size(); ++i) {
-        local[m.part.whole[i].node] = {static_cast<int32_t>(i)};
-      }
-      Move move{.rule = r};
-      for (Value v : group)
-        move.siblings.push_back({local.at(v.node), v.output});
-      m.step = {std::move(move)};
-      merges.push_back(std::move(m));
+      merges.push_back(MergeOf(r, group, nodes, topology));
     }
   }
+  return merges;
+}
+
+// Finds out what merges bring. Those of one form bring the same.
+void Optimizer::Weigh(std::vector<Merge>& merges) {
+  std::map<std::vector<uint64_t>, int> known;
+  std::vector<int> first(merges.size());
+  for (size_t i = 0; i < merges.size(); ++i) {
+    const Move& move = merges[i].step[0];
+    std::vector<uint64_t> form = merges[i].part.signature;
+    form.push_back(move.rule);
+    for (Value v : move.siblings) form.push_back(v.node.value);
+    first[i] = known.emplace(std::move(form), i).first->second;
+  }
   workers_.Run(static_cast<int>(merges.size()), [&](int i, int worker) {
-    if (session_.Stopped(worker)) return;
+    if (first[i] != i || session_.Stopped(worker)) return;
     Merge& m = merges[i];
     absl::StatusOr<Taken> taken =
         Take(m.part.graph, book_, m.step, session_.facts(worker));
@@ -412,9 +516,25 @@ bool Optimizer::MergeOnce() {
     const cost::Plan plan = session_.cost().Replan(
         here_.plan, here_.graph, *whole, TouchedBy(here_.graph, m.part));
     m.gain_ps = Now() - plan.cost().time_ps;
-    m.outcome = {std::move(taken->graph), {}, {{m.step, {0}, m.gain_ps}}};
   });
+  for (size_t i = 0; i < merges.size(); ++i) {
+    merges[i].gain_ps = merges[first[i]].gain_ps;
+  }
   session_.Count(1, static_cast<int64_t>(merges.size()));
+}
+
+bool Optimizer::TakeMerge(const Merge& m) {
+  absl::StatusOr<Taken> taken =
+      Take(m.part.graph, book_, m.step, session_.facts(0));
+  return taken.ok() &&
+         Accept(m.part,
+                {std::move(taken->graph), {}, {{m.step, {0}, m.gain_ps}}});
+}
+
+// Merges the groups that pay, those that pay most first.
+bool Optimizer::MergeOnce() {
+  std::vector<Merge> merges = FindMerges();
+  Weigh(merges);
   absl::c_stable_sort(merges, [](const Merge& a, const Merge& b) {
     return a.gain_ps > b.gain_ps;
   });
@@ -432,7 +552,7 @@ bool Optimizer::MergeOnce() {
     // Merging others may have made it depend on itself.
     if (merged && !Convex(here_.graph, Topology(here_.graph), m.part.inner))
       continue;
-    if (!Accept(m.part, m.outcome)) continue;
+    if (!TakeMerge(m)) continue;
     merged = true;
     spent.insert(m.part.inner.begin(), m.part.inner.end());
   }
@@ -465,23 +585,19 @@ BestFirstOptions Optimizer::PartOptions(const Part& part) const {
   return o;
 }
 
-// The steps of another part of the same form, as far as they match and pay.
-Outcome Optimizer::Repeat(const Part& part, const cost::Plan& plan,
-                          const Outcome& model) {
-  Outcome out{part.graph, plan, {}};
+// The steps of another part of the same form, if they all match. What they
+// bring is known from there; the whole is costed again when they are accepted.
+std::optional<Outcome> Optimizer::Repeat(const Part& part,
+                                         const Outcome& model) {
+  Outcome out{part.graph, {}, model.steps};
   for (const StepTaken& s : model.steps) {
     if (!Matches(out.graph, book_, s.step, session_.facts(0))) {
-      return {part.graph, plan, {}};
+      return std::nullopt;
     }
     absl::StatusOr<Taken> taken =
         Take(out.graph, book_, s.step, session_.facts(0));
-    if (!taken.ok() || taken->moves != s.made) return {part.graph, plan, {}};
-    cost::Plan next = session_.cost().Replan(out.plan, out.graph, taken->graph,
-                                             taken->touched);
-    const int64_t gain = out.plan.cost().time_ps - next.cost().time_ps;
+    if (!taken.ok() || taken->moves != s.made) return std::nullopt;
     out.graph = std::move(taken->graph);
-    out.plan = std::move(next);
-    out.steps.push_back({s.step, s.made, gain});
   }
   return out;
 }
@@ -508,14 +624,13 @@ bool Optimizer::SearchPart(const Part& part) {
     ++result_.repeated;
     return false;
   }
-  const cost::Plan plan = session_.cost().MakePlan(part.graph);
   if (repeat) {
-    const Outcome again = Repeat(part, plan, known->second);
-    if (again.steps.size() == known->second.steps.size()) {
+    if (const auto again = Repeat(part, known->second)) {
       ++result_.repeated;
-      return Accept(part, again);
+      return Accept(part, *again);
     }
   }
+  const cost::Plan plan = session_.cost().MakePlan(part.graph);
   Outcome outcome = BestFirst(part.graph, plan, PartOptions(part), session_);
   ++result_.parts;
   const bool accepted = Accept(part, outcome);
@@ -566,12 +681,17 @@ void Optimizer::SearchDivided() {
 }
 
 SearchResult Optimizer::Run(const ir::Graph& original) {
+  // What opens a round may take what stands in the way of something better, and
+  // rules do not always lead back.
+  const int at_first = Running(original, Topology(original));
+  if (options_.open && at_first <= kTiny) SearchWhole(at_first);
   for (int round = 0; round < options_.rounds && !session_.Stopped(); ++round) {
     const int64_t before = Now();
     if (options_.open) Open();
     const Topology topology(here_.graph);
     const int running = Running(here_.graph, topology);
     const int64_t opened = Now();
+    session_.ShareFacts();
     if (!options_.split || running <= options_.part_nodes) {
       SearchWhole(running);
     } else {
@@ -582,7 +702,11 @@ SearchResult Optimizer::Run(const ir::Graph& original) {
     if (opened - Now() <= before / 1000) break;
   }
   if (Now() < result_.before.cost().time_ps) ShrinkConstants();
-  result_.improved = Now() < result_.before.cost().time_ps;
+  const double share = 1 - session_.cost().target().least_gain();
+  const int64_t before_ps = result_.before.cost().time_ps;
+  result_.improved =
+      Now() < before_ps &&
+      static_cast<double>(Now()) <= share * static_cast<double>(before_ps);
   result_.graph = result_.improved ? here_.graph : original;
   result_.after = result_.improved ? here_.plan : result_.before;
   if (!result_.improved) here_.uses.clear();

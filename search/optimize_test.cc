@@ -158,6 +158,22 @@ TEST(OptimizeTest, WhenNothingHelpsTheGraphIsTheOriginal) {
   EXPECT_TRUE(r.rules.empty());
 }
 
+TEST(OptimizeTest, WhatIsWonMustBeMoreThanTheTargetIsSureOf) {
+  const ir::Graph g = MakeGraph(kBranches);
+  for (const auto& [least, improved] :
+       {std::pair("0.01", true), std::pair("0.99", false)}) {
+    auto target = cost::Target::Parse(
+        absl::StrCat("target t\nlaunch_us 2\ndram_gbps 10\npeak f32 1\n"
+                     "vector f32 1\nleast_gain ",
+                     least));
+    ASSERT_TRUE(target.ok()) << target.status();
+    auto r = Optimize(g, AllRules(), *cost::CostModel::Create(*target));
+    ASSERT_TRUE(r.ok()) << r.status();
+    EXPECT_EQ(r->improved, improved);
+    EXPECT_EQ(ir::Equal(r->graph, g), !improved);
+  }
+}
+
 TEST(OptimizeTest, InfiniteConstantsTakeNoPart) {
   EXPECT_EQ(Optimized(R"(
 input x: f32[1,4]

@@ -24,12 +24,7 @@ Session::Session(const RuleBook& book, const cost::CostModel& cost,
       deadline_(absl::Now() + limits.time),
       facts_(workers.count()) {}
 
-void Session::ReadConstants(const ir::Graph& graph) {
-  for (int32_t i = 0; i < graph.id_bound(); ++i) {
-    if (!graph.Has({i})) continue;
-    const ir::Node& n = graph.node({i});
-    if (n.constant != nullptr) facts_[0].Finite(n.constant);
-  }
+void Session::ShareFacts() {
   std::fill(facts_.begin() + 1, facts_.end(), facts_[0]);
 }
 

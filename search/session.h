@@ -29,8 +29,8 @@ class Session {
   ir::ConstantFacts& facts(int worker) { return facts_[worker]; }
   const Limits& limits() const { return limits_; }
 
-  // Reads the constants of a graph once, for all workers.
-  void ReadConstants(const ir::Graph& graph);
+  // Tells all workers what the first one knows of constants.
+  void ShareFacts();
 
   // Accounts for work; tells the caller of the search about it.
   void Count(int64_t expansions, int64_t candidates);
