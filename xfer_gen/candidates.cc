@@ -11,7 +11,6 @@
 #include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
 #include "graph/hashing.h"
-#include "ops/status.h"
 #include "xfer_gen/side_text.h"
 
 namespace isomer::gen {
@@ -85,6 +84,7 @@ class Writer {
     k.source_steps = static_cast<int>(steps_a.size());
     k.target_steps = static_cast<int>(steps_b.size());
     k.elsewhere = p.elsewhere;
+    k.rule = std::move(rule);
     found_.push_back(std::move(k));
   }
 
@@ -96,19 +96,17 @@ class Writer {
     });
     std::vector<Candidate> out;
     for (Keyed& k : found_) {
-      absl::StatusOr<ir::RuleSyntax> rule = ir::ParseRuleBody(k.text);
-      Check(rule.ok(), "a candidate that does not read back");
-      out.push_back({*std::move(rule), std::move(k.leaves), k.source_steps,
+      out.push_back({std::move(k.rule), std::move(k.leaves), k.source_steps,
                      k.target_steps, k.elsewhere, ""});
     }
     return out;
   }
 
  private:
-  // A candidate in little memory: its rule is text until the end.
   struct Keyed {
     int source_steps = 0, target_steps = 0;
     bool elsewhere = false;
+    ir::RuleSyntax rule = {};
     std::string text = {};
     std::vector<CandidateLeaf> leaves = {};
     int steps() const { return source_steps + target_steps; }
@@ -159,14 +157,11 @@ class Writer {
 
 }  // namespace
 
-std::vector<Candidate> FindCandidates(Enumerator& all, const Hits& hits,
-                                      uint64_t seed,
-                                      const std::function<bool()>& go_on,
-                                      CandidateStats& stats) {
+std::vector<Candidate> CandidatesOf(Enumerator& all, const Hits& hits,
+                                    uint64_t seed,
+                                    absl::Span<const EqualPair> pairs) {
   Writer writer(all, hits, seed);
-  for (const EqualPair& p : FindPairs(all, hits, seed, go_on, stats)) {
-    writer.Write(p);
-  }
+  for (const EqualPair& p : pairs) writer.Write(p);
   return writer.Take();
 }
 

@@ -41,8 +41,10 @@ uint64_t KeyOf(const PairCode& code) {
   return ir::HashCombine(code.skeleton, ir::HashText(code.places));
 }
 
+}  // namespace
+
 // The world of the enumeration, then those of the other sizes.
-class Worlds {
+class PairFinder::Worlds {
  public:
   Worlds(Enumerator& all, uint64_t seed) : first_(all.world()) {
     for (size_t i = 1; i < all.preset().sizes.size(); ++i) {
@@ -59,7 +61,7 @@ class Worlds {
 };
 
 // What one thread does.
-class Finder {
+class PairFinder::Finder {
  public:
   Finder(const Preset& preset, const Hits& hits, Worlds& worlds, uint64_t seed)
       : preset_(preset), hits_(hits), dag_(hits.dag), seed_(seed) {
@@ -90,6 +92,9 @@ class Finder {
       stats.confirmed += static_cast<int64_t>(j - i) - 1;
       Group(absl::MakeConstSpan(keys_).subspan(i, j - i), world);
     }
+    if (hits_.members[begin].count != 1) return;
+    if (IsOpen(begin, end)) open.push_back(begin);
+    if (keys_.front().first != keys_.back().first) impure.push_back(begin);
   }
 
   // Pairs every member with the first ones that have the fewest steps; what
@@ -110,8 +115,52 @@ class Finder {
 
   std::vector<EqualPair> found;
   CandidateStats stats;
+  // Classes of open tensors, and those that fell apart, by their first members.
+  std::vector<size_t> open, impure;
 
  private:
+  // Whether the members of a class, single tensors, differ in their template or
+  // their operands, in either of the two worlds in which members are compared.
+  // Where members were left out the rest does not tell.
+  bool IsOpen(size_t begin, size_t end) {
+    bool differ = false, leaves = true;
+    for (size_t i = begin; i < end; ++i) {
+      const Member& m = hits_.members[i];
+      differ = differ || Code64::Twin(m.code) == Code64::kMostTwins - 1 ||
+               MakingOf(m) != MakingOf(hits_.members[begin]);
+    }
+    if (!differ) return false;
+    // With another output, what equals a leaf is no news.
+    for (size_t i = begin; i < end && leaves; ++i) {
+      const TensorId t = hits_.OutputsOf(hits_.members[i])[0];
+      leaves =
+          EqualsLeaf(t, 0) &&
+          (values_.size() < 2 || values_[1].Print(t) == 0 || EqualsLeaf(t, 1));
+    }
+    return !leaves;
+  }
+
+  // The template, the output and the values of the operands, as one number.
+  uint64_t MakingOf(const Member& m) {
+    const TensorId t = hits_.OutputsOf(m)[0];
+    if (dag_.IsLeaf(t)) return t;
+    const DagStep& s = dag_.step(dag_.step_of(t));
+    absl::InlinedVector<uint64_t, kMaxOperands> operands;
+    for (TensorId operand : s.span()) {
+      uint64_t print = values_[0].Print(operand);
+      if (values_.size() > 1) {
+        print = ir::HashCombine(print, values_[1].Print(operand));
+      }
+      operands.push_back(print);
+    }
+    if (preset_.templates[s.tmpl].commutative) {
+      std::sort(operands.begin(), operands.end());
+    }
+    uint64_t h = ir::HashCombine(s.tmpl, t - s.first);
+    for (uint64_t print : operands) h = ir::HashCombine(h, print);
+    return h;
+  }
+
   // The outputs of members, as one number each; false if one does not type.
   bool Keys(size_t begin, size_t end, size_t world) {
     keys_.clear();
@@ -329,6 +378,8 @@ class Finder {
   absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_pairs_;
 };
 
+namespace {
+
 // Leaves out what another pair gives by giving its variables names; the first
 // in the order of the members is kept.
 std::vector<EqualPair> Distinct(std::vector<EqualPair> pairs,
@@ -367,20 +418,25 @@ void AddUp(const CandidateStats& from, CandidateStats& to) {
 
 }  // namespace
 
-std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
-                                 uint64_t seed,
-                                 const std::function<bool()>& go_on,
-                                 CandidateStats& stats) {
-  constexpr size_t kStretch = 4096;
+PairFinder::PairFinder(Enumerator& all, const Hits& hits, uint64_t seed)
+    : all_(all), hits_(hits) {
   seed = ir::HashMix(seed + 0x5eed);
-  Worlds worlds(all, seed);
-  const std::vector<Member>& members = hits.members;
-  std::atomic<size_t> next{0};
+  worlds_ = std::make_unique<Worlds>(all, seed);
+  for (int t = 0; t < all.options().threads; ++t) {
+    finders_.push_back(
+        std::make_unique<Finder>(all.preset(), hits, *worlds_, seed));
+  }
+}
+
+PairFinder::~PairFinder() = default;
+
+void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
+  constexpr size_t kStretch = 4096;
+  const std::vector<Member>& members = hits_.members;
+  std::atomic<size_t> next{first};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  std::vector<EqualPair> found;
-  auto work = [&] {
-    Finder finder(all.preset(), hits, worlds, seed);
+  auto work = [&](Finder& finder) {
     auto starts = [&](size_t i) {
       return i == 0 || members[i].cls != members[i - 1].cls;
     };
@@ -398,15 +454,39 @@ std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
       std::lock_guard lock(mutex);
       if (!go_on()) stopped = true;
     }
-    std::lock_guard lock(mutex);
-    std::move(finder.found.begin(), finder.found.end(),
-              std::back_inserter(found));
-    AddUp(finder.stats, stats);
   };
   std::vector<std::thread> pool;
-  for (int t = 1; t < all.options().threads; ++t) pool.emplace_back(work);
-  work();
+  for (size_t t = 1; t < finders_.size(); ++t) {
+    pool.emplace_back(work, std::ref(*finders_[t]));
+  }
+  work(*finders_[0]);
   for (std::thread& t : pool) t.join();
+}
+
+void PairFinder::MarkTensors() {
+  const std::vector<Member>& members = hits_.members;
+  std::vector<uint64_t> open, impure;
+  auto add = [&](size_t i, std::vector<uint64_t>& codes) {
+    const uint32_t cls = members[i].cls;
+    for (; i < members.size() && members[i].cls == cls; ++i) {
+      codes.push_back(members[i].code);
+    }
+  };
+  for (const auto& finder : finders_) {
+    for (size_t i : finder->open) add(i, open);
+    for (size_t i : finder->impure) add(i, impure);
+  }
+  all_.MarkOpen(open);
+  all_.MarkImpure(impure);
+}
+
+std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {
+  std::vector<EqualPair> found;
+  for (const auto& finder : finders_) {
+    std::move(finder->found.begin(), finder->found.end(),
+              std::back_inserter(found));
+    AddUp(finder->stats, stats);
+  }
   return Distinct(std::move(found), stats);
 }
 
