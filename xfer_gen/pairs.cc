@@ -63,8 +63,14 @@ class PairFinder::Worlds {
 // What one thread does.
 class PairFinder::Finder {
  public:
-  Finder(const Preset& preset, const Hits& hits, Worlds& worlds, uint64_t seed)
-      : preset_(preset), hits_(hits), dag_(hits.dag), seed_(seed) {
+  // `prints` are those of the second world.
+  Finder(const Preset& preset, const Hits& hits, Worlds& worlds,
+         const std::vector<uint64_t>& prints, uint64_t seed)
+      : preset_(preset),
+        hits_(hits),
+        dag_(hits.dag),
+        prints_(prints),
+        seed_(seed) {
     for (size_t i = 0; i < worlds.size(); ++i) {
       values_.emplace_back(dag_, worlds[i], ir::HashCombine(seed_, i));
       std::set<uint64_t>& prints = leaf_prints_.emplace_back();
@@ -118,7 +124,17 @@ class PairFinder::Finder {
   // Classes of open tensors, and those that fell apart, by their first members.
   std::vector<size_t> open, impure;
 
+  // Finds the print of a leaf, and those of a step, in the second world.
+  uint64_t PrintLeaf(TensorId leaf) { return values_[1].Print(leaf); }
+  void PrintStep(uint32_t step, uint64_t* prints) {
+    values_[1].PrintStep(step, prints);
+  }
+
  private:
+  uint64_t Print(size_t world, TensorId t) {
+    return world == 1 ? prints_[t] : values_[world].Print(t);
+  }
+
   // Whether the members of a class, single tensors, differ in their template or
   // their operands, in either of the two worlds in which members are compared.
   // Where members were left out the rest does not tell.
@@ -135,7 +151,7 @@ class PairFinder::Finder {
       const TensorId t = hits_.OutputsOf(hits_.members[i])[0];
       leaves =
           EqualsLeaf(t, 0) &&
-          (values_.size() < 2 || values_[1].Print(t) == 0 || EqualsLeaf(t, 1));
+          (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1));
     }
     return !leaves;
   }
@@ -147,9 +163,9 @@ class PairFinder::Finder {
     const DagStep& s = dag_.step(dag_.step_of(t));
     absl::InlinedVector<uint64_t, kMaxOperands> operands;
     for (TensorId operand : s.span()) {
-      uint64_t print = values_[0].Print(operand);
+      uint64_t print = Print(0, operand);
       if (values_.size() > 1) {
-        print = ir::HashCombine(print, values_[1].Print(operand));
+        print = ir::HashCombine(print, Print(1, operand));
       }
       operands.push_back(print);
     }
@@ -167,7 +183,7 @@ class PairFinder::Finder {
     for (size_t i = begin; i < end; ++i) {
       uint64_t key = 0;
       for (TensorId t : hits_.OutputsOf(hits_.members[i])) {
-        const uint64_t print = values_[world].Print(t);
+        const uint64_t print = Print(world, t);
         if (print == 0) return false;
         key += ir::HashMix(print);
       }
@@ -181,9 +197,9 @@ class PairFinder::Finder {
                       absl::Span<const TensorId> b, size_t world) {
     SideOutputs out;
     for (TensorId t : a) {
-      const uint64_t print = values_[world].Print(t);
+      const uint64_t print = Print(world, t);
       for (TensorId u : b) {
-        if (values_[world].Print(u) == print) {
+        if (Print(world, u) == print) {
           out.push_back(u);
           break;
         }
@@ -232,8 +248,8 @@ class PairFinder::Finder {
     for (size_t w = 1; w < values_.size(); ++w) {
       bool typed = true, same = true;
       for (size_t k = 0; k < a.outputs.size() && typed; ++k) {
-        const uint64_t x = values_[w].Print(a.outputs[k]);
-        const uint64_t y = values_[w].Print(b.outputs[k]);
+        const uint64_t x = Print(w, a.outputs[k]);
+        const uint64_t y = Print(w, b.outputs[k]);
         typed = x != 0 && y != 0;
         same = same && x == y;
       }
@@ -285,7 +301,7 @@ class PairFinder::Finder {
   }
 
   bool EqualsLeaf(TensorId t, size_t world) {
-    return leaf_prints_[world].contains(values_[world].Print(t));
+    return leaf_prints_[world].contains(Print(world, t));
   }
 
   // One template on operands that are equal, place by place.
@@ -295,8 +311,8 @@ class PairFinder::Finder {
                   &t = dag_.step(dag_.step_of(y));
     if (s.tmpl != t.tmpl || x - s.first != y - t.first) return false;
     auto equal = [&](int i, int j) {
-      return values_[world].Print(s.operands[i]) ==
-             values_[world].Print(t.operands[j]);
+      return Print(world, s.operands[i]) ==
+             Print(world, t.operands[j]);
     };
     bool same = true;
     for (int k = 0; k < s.arity; ++k) same = same && equal(k, k);
@@ -368,6 +384,7 @@ class PairFinder::Finder {
   const Preset& preset_;
   const Hits& hits_;
   const Dag& dag_;
+  const std::vector<uint64_t>& prints_;
   uint64_t seed_;
   std::deque<DagValues> values_;                 // by world
   std::vector<std::set<uint64_t>> leaf_prints_;  // by world
@@ -424,19 +441,49 @@ PairFinder::PairFinder(Enumerator& all, const Hits& hits, uint64_t seed)
   worlds_ = std::make_unique<Worlds>(all, seed);
   for (int t = 0; t < all.options().threads; ++t) {
     finders_.push_back(
-        std::make_unique<Finder>(all.preset(), hits, *worlds_, seed));
+        std::make_unique<Finder>(all.preset(), hits, *worlds_, prints_, seed));
+  }
+  for (int leaf = 0; leaf < hits.dag.num_leaves(); ++leaf) {
+    prints_.push_back(finders_[0]->PrintLeaf(static_cast<TensorId>(leaf)));
   }
 }
 
 PairFinder::~PairFinder() = default;
 
+void PairFinder::OnThreads(const std::function<void(Finder&)>& work) {
+  std::vector<std::thread> pool;
+  for (size_t t = 1; t < finders_.size(); ++t) {
+    pool.emplace_back([&, t] { work(*finders_[t]); });
+  }
+  work(*finders_[0]);
+  for (std::thread& t : pool) t.join();
+}
+
+void PairFinder::FindPrints() {
+  constexpr uint32_t kStretch = 4096;
+  const Dag& dag = hits_.dag;
+  prints_.resize(dag.num_tensors());
+  std::atomic<uint32_t> next{steps_};
+  OnThreads([&](Finder& finder) {
+    for (uint32_t from = next.fetch_add(kStretch); from < dag.num_steps();
+         from = next.fetch_add(kStretch)) {
+      const uint32_t to = std::min(from + kStretch, dag.num_steps());
+      for (uint32_t s = from; s < to; ++s) {
+        finder.PrintStep(s, &prints_[dag.step(s).first]);
+      }
+    }
+  });
+  steps_ = dag.num_steps();
+}
+
 void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
   constexpr size_t kStretch = 4096;
   const std::vector<Member>& members = hits_.members;
+  FindPrints();
   std::atomic<size_t> next{first};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  auto work = [&](Finder& finder) {
+  OnThreads([&](Finder& finder) {
     auto starts = [&](size_t i) {
       return i == 0 || members[i].cls != members[i - 1].cls;
     };
@@ -454,13 +501,7 @@ void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
       std::lock_guard lock(mutex);
       if (!go_on()) stopped = true;
     }
-  };
-  std::vector<std::thread> pool;
-  for (size_t t = 1; t < finders_.size(); ++t) {
-    pool.emplace_back(work, std::ref(*finders_[t]));
-  }
-  work(*finders_[0]);
-  for (std::thread& t : pool) t.join();
+  });
 }
 
 void PairFinder::MarkTensors() {

@@ -56,9 +56,18 @@ class PairFinder {
   class Finder;
   class Worlds;
 
+  // Calls `work(finder)` on all threads.
+  void OnThreads(const std::function<void(Finder&)>& work);
+  // Finds the prints of new steps in the second world.
+  void FindPrints();
+
   Enumerator& all_;
   const Hits& hits_;
   std::unique_ptr<Worlds> worlds_;
+  // In the second world, by tensor; 0 where it does not type. Found before
+  // members are compared, in the order of the steps, which is kind to caches.
+  std::vector<uint64_t> prints_;
+  uint32_t steps_ = 0;                            // whose prints are there
   std::vector<std::unique_ptr<Finder>> finders_;  // by thread
 };
 

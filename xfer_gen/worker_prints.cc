@@ -424,7 +424,7 @@ void Worker::AddPairs(const Extension& e, uint32_t ordinal, Table& table) {
 }
 
 bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
-  constexpr size_t kKnown = 1 << 14;
+  constexpr size_t kKnown = 1 << 17;
   const int n = static_cast<int>(tensors_.size());
   auto tensor = [&](int output) -> TensorId {
     if (output < n) return tensors_[output];
