@@ -84,7 +84,6 @@ class Writer {
     k.source_steps = static_cast<int>(steps_a.size());
     k.target_steps = static_cast<int>(steps_b.size());
     k.elsewhere = p.elsewhere;
-    k.rule = std::move(rule);
     found_.push_back(std::move(k));
   }
 
@@ -96,7 +95,7 @@ class Writer {
     });
     std::vector<Candidate> out;
     for (Keyed& k : found_) {
-      out.push_back({std::move(k.rule), std::move(k.leaves), k.source_steps,
+      out.push_back({std::move(k.text), std::move(k.leaves), k.source_steps,
                      k.target_steps, k.elsewhere, ""});
     }
     return out;
@@ -106,7 +105,6 @@ class Writer {
   struct Keyed {
     int source_steps = 0, target_steps = 0;
     bool elsewhere = false;
-    ir::RuleSyntax rule = {};
     std::string text = {};
     std::vector<CandidateLeaf> leaves = {};
     int steps() const { return source_steps + target_steps; }

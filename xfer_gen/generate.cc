@@ -169,7 +169,7 @@ std::string WriteCandidates(absl::string_view key, const Generated& generated) {
                       TypeText(leaf.type), "\n");
     }
     absl::StrAppend(&out, "rule ",
-                    absl::StrReplaceAll(ir::PrintRule(c.rule), {{"\n", " "}}),
+                    absl::StrReplaceAll(c.text, {{"\n", " "}}),
                     "\n");
   }
   return absl::StrCat(out, "sum ", ir::HashText(out), "\n");
@@ -211,7 +211,9 @@ absl::Status ReadLine(absl::string_view line, Generated& out) {
     return absl::OkStatus();
   }
   if (words[0] == "rule") {
-    ASSIGN_OR_RETURN(c.rule, ir::ParseRuleBody(line.substr(5)));
+    ASSIGN_OR_RETURN(const ir::RuleSyntax rule,
+                     ir::ParseRuleBody(line.substr(5)));
+    c.text = ir::PrintRule(rule);
     return absl::OkStatus();
   }
   return Invalid("'", words[0], "'");

@@ -138,6 +138,7 @@ World::World(const Preset& preset, int assignment, uint64_t seed,
              std::shared_ptr<CarriedDims> carried)
     : preset_(preset),
       sizes_(preset.sizes[assignment]),
+      first_(assignment == 0),
       max_elements_(preset.max_elements *
                     (assignment == 0 ? 1 : kMoreElements)),
       carried_(carried != nullptr ? std::move(carried)
@@ -287,7 +288,8 @@ absl::StatusOr<const Program*> World::ProgramOf(const std::string& key,
     if (it != programs_.end()) return it->second.get();
   }
   ir::Expansions expansions;
-  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions));
+  // Code that is right at the first sizes is at others.
+  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions, first_));
   std::unique_lock lock(mutex_);
   auto [it, fresh] = programs_.try_emplace(key);
   if (fresh) it->second = std::make_unique<Program>(std::move(made));

@@ -163,6 +163,7 @@ class World {
 
   const Preset& preset_;
   const Sizes& sizes_;
+  const bool first_;  // line of sizes
   int64_t max_elements_;
   bool has_seams_ = false;
   std::deque<Kind> kinds_;
