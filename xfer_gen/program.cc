@@ -444,19 +444,32 @@ inline Field At(const Field* const* arrays, Ref r) {
   return arrays[r.array()][r.place()];
 }
 
+// The sum of at most kLate products.
+inline Wide Products(const Field* a, const Field* b, const Ref* args,
+                     uint32_t count) {
+  Wide even = 0, odd = 0;
+  uint32_t k = 0;
+  for (; k + 4 <= count; k += 4) {
+    even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
+    odd += Wide(a[args[k + 2].place()].value()) * b[args[k + 3].place()].value();
+  }
+  if (k < count) {
+    even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
+  }
+  return even + odd;
+}
+
 Field Dot(const Field* const* arrays, const Ref* args, uint32_t count,
           bool uniform) {
   Wide sum = 0;
   if (uniform) {
     const Field* a = arrays[args[0].array()];
     const Field* b = arrays[args[1].array()];
-    for (uint32_t k = 0; k < count; k += 2) {
-      sum += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
-      if ((k & (2 * kLate - 2)) == 2 * kLate - 4) {
-        sum = Field::FromWide(sum).value();
-      }
+    for (; count > 2 * (kLate - 1); count -= 2 * (kLate - 1)) {
+      sum = Field::FromWide(sum + Products(a, b, args, 2 * (kLate - 1))).value();
+      args += 2 * (kLate - 1);
     }
-    return Field::FromWide(sum);
+    return Field::FromWide(sum + Products(a, b, args, count));
   }
   for (uint32_t k = 0; k < count; k += 2) {
     sum += Wide(At(arrays, args[k]).value()) * At(arrays, args[k + 1]).value();
@@ -468,17 +481,18 @@ Field Dot(const Field* const* arrays, const Ref* args, uint32_t count,
 }
 
 Field Sum(const Field* const* arrays, const Ref* args, uint32_t count) {
-  if (count == 1) return At(arrays, args[0]);
   Wide sum = 0;
   for (uint32_t k = 0; k < count; ++k) sum += At(arrays, args[k]).value();
   return Field::FromWide(sum);
 }
 
-Field Compute(const Instruction& i, const Field* const* arrays,
-              const Ref* args) {
+inline Field Compute(const Instruction& i, const Field* const* arrays,
+                     const Ref* args) {
   using Kind = Instruction::Kind;
   switch (i.kind) {
     case Kind::kSum:
+      if (i.count == 1) return At(arrays, args[0]);
+      if (i.count == 2) return At(arrays, args[0]) + At(arrays, args[1]);
       return Sum(arrays, args, i.count);
     case Kind::kDot:
       return Dot(arrays, args, i.count, i.uniform);

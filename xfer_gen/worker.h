@@ -244,7 +244,7 @@ class Worker {
   std::vector<std::vector<Partner>> partners_;
   std::vector<bool> has_partners_;
   absl::flat_hash_map<InstanceKey, const Instance*> instances_;
-  std::vector<Field> buffer_;
+  std::vector<Field> buffer_, plain_, other_;
   struct Spare {
     TermId term;
     int leaf;

@@ -82,22 +82,39 @@ uint32_t Worker::Depends(const NewStep& step, int k) {
   for (TensorId t : step.span()) depends |= all_.facts_[t].depends;
   const Program& program = step.instance->program;
   if (program.faithful(k)) return depends;
-  const int64_t n = NumElements(program.outputs()[k]);
-  const int64_t offset = program.offset(k);
-  std::vector<Field> plain(program.size()), other(program.size());
-  const Field* inputs[kMaxOperands];
+  const size_t arity = static_cast<size_t>(step.arity);
+  const Field *inputs[kMaxOperands], *others[kMaxOperands];
   for (int i = 0; i < step.arity; ++i) inputs[i] = ValuesOf(step.operands[i]);
-  program.Run({inputs, static_cast<size_t>(step.arity)}, plain.data(), scratch);
+  plain_.resize(program.size());
+  other_.resize(program.size());
+  program.RunSampled({inputs, arity}, plain_.data(), scratch);
+  // A leaf that some sampled place depends on is one; the others are looked at
+  // on all places.
   uint32_t out = 0;
   for (uint32_t rest = depends; rest != 0; rest &= rest - 1) {
     const int leaf = __builtin_ctz(rest);
     for (int i = 0; i < step.arity; ++i) {
-      inputs[i] = SpareValues(step.operands[i], leaf);
+      others[i] = SpareValues(step.operands[i], leaf);
     }
-    program.Run({inputs, static_cast<size_t>(step.arity)}, other.data(),
-                scratch);
-    if (!std::equal(plain.begin() + offset, plain.begin() + offset + n,
-                    other.begin() + offset)) {
+    program.RunSampled({others, arity}, other_.data(), scratch);
+    for (uint32_t place : step.instance->samples[k]) {
+      if (plain_[place] == other_[place]) continue;
+      out |= 1u << leaf;
+      break;
+    }
+  }
+  if (out == depends) return out;
+  program.Run({inputs, arity}, plain_.data(), scratch);
+  const int64_t n = NumElements(program.outputs()[k]);
+  const int64_t offset = program.offset(k);
+  for (uint32_t rest = depends & ~out; rest != 0; rest &= rest - 1) {
+    const int leaf = __builtin_ctz(rest);
+    for (int i = 0; i < step.arity; ++i) {
+      others[i] = SpareValues(step.operands[i], leaf);
+    }
+    program.Run({others, arity}, other_.data(), scratch);
+    if (!std::equal(plain_.begin() + offset, plain_.begin() + offset + n,
+                    other_.begin() + offset)) {
       out |= 1u << leaf;
     }
   }
