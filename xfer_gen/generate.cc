@@ -168,8 +168,7 @@ std::string WriteCandidates(absl::string_view key, const Generated& generated) {
       absl::StrAppend(&out, "leaf ", leaf.name, " ", leaf.weight, " ",
                       TypeText(leaf.type), "\n");
     }
-    absl::StrAppend(&out, "rule ",
-                    absl::StrReplaceAll(c.text, {{"\n", " "}}),
+    absl::StrAppend(&out, "rule ", absl::StrReplaceAll(c.text, {{"\n", " "}}),
                     "\n");
   }
   return absl::StrCat(out, "sum ", ir::HashText(out), "\n");

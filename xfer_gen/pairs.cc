@@ -149,9 +149,8 @@ class PairFinder::Finder {
     // With another output, what equals a leaf is no news.
     for (size_t i = begin; i < end && leaves; ++i) {
       const TensorId t = hits_.OutputsOf(hits_.members[i])[0];
-      leaves =
-          EqualsLeaf(t, 0) &&
-          (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1));
+      leaves = EqualsLeaf(t, 0) &&
+               (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1));
     }
     return !leaves;
   }
@@ -311,8 +310,7 @@ class PairFinder::Finder {
                   &t = dag_.step(dag_.step_of(y));
     if (s.tmpl != t.tmpl || x - s.first != y - t.first) return false;
     auto equal = [&](int i, int j) {
-      return Print(world, s.operands[i]) ==
-             Print(world, t.operands[j]);
+      return Print(world, s.operands[i]) == Print(world, t.operands[j]);
     };
     bool same = true;
     for (int k = 0; k < s.arity; ++k) same = same && equal(k, k);

@@ -451,7 +451,8 @@ inline Wide Products(const Field* a, const Field* b, const Ref* args,
   uint32_t k = 0;
   for (; k + 4 <= count; k += 4) {
     even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
-    odd += Wide(a[args[k + 2].place()].value()) * b[args[k + 3].place()].value();
+    odd +=
+        Wide(a[args[k + 2].place()].value()) * b[args[k + 3].place()].value();
   }
   if (k < count) {
     even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
@@ -466,7 +467,8 @@ Field Dot(const Field* const* arrays, const Ref* args, uint32_t count,
     const Field* a = arrays[args[0].array()];
     const Field* b = arrays[args[1].array()];
     for (; count > 2 * (kLate - 1); count -= 2 * (kLate - 1)) {
-      sum = Field::FromWide(sum + Products(a, b, args, 2 * (kLate - 1))).value();
+      sum =
+          Field::FromWide(sum + Products(a, b, args, 2 * (kLate - 1))).value();
       args += 2 * (kLate - 1);
     }
     return Field::FromWide(sum + Products(a, b, args, count));
