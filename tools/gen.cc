@@ -173,7 +173,6 @@ class Run {
     options_.enumerate.threads = static_cast<int>(threads);
     options_.enumerate.seed = static_cast<uint64_t>(seed);
     options_.enumerate.connected = args_.Has("connected");
-    options_.enumerate.subsets = !args_.Has("unconsumed");
     options_.enumerate.prune = !args_.Has("no-prune");
     for (const char* flag : {"out", "pb", "stats", "explain"}) {
       RETURN_IF_ERROR(CheckWritable(args_.String(flag)));
@@ -220,7 +219,7 @@ class Run {
       }
     }
     return absl::StrCat(preset.name, " ", preset.depth, " ", e.seed, " ",
-                        e.connected, e.subsets, e.prune, " ",
+                        e.connected, e.prune, " ",
                         ir::HashText(sizes));
   }
 
@@ -383,7 +382,6 @@ Verb GenVerb() {
            {"list-presets", "", "name the presets that there are"},
            {"depth", "N", "steps of a graph (default: the preset's)"},
            {"connected", "", "only graphs connected through operators"},
-           {"unconsumed", "", "only tensors that no step uses are outputs"},
            {"no-prune", "", "extend tensors that equal smaller ones too"},
            {"threads", "N", "threads that enumerate (default 1)"},
            {"seed", "N", "of the random inputs (default 1)"},

@@ -5,9 +5,12 @@
 #define ISOMER_XFER_GEN_CANDIDATE_H_
 
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "graph/rule_syntax.h"
+#include "ops/status.h"
 #include "ops/tensor_type.h"
 
 namespace isomer::gen {
@@ -22,8 +25,14 @@ struct CandidateLeaf {
 struct Candidate {
   // Both ways, without a name or conditions. The source has at least as many
   // steps as the target and names every leaf; a target may be a bare leaf.
-  // Values used twice are bound by `let`; attributes are literals.
-  ir::RuleSyntax rule;
+  // Values used twice are bound by `let`; attributes are literals. As text it
+  // takes a tenth of the memory, and there may be hundreds of thousands.
+  std::string text;
+  ir::RuleSyntax rule() const {
+    absl::StatusOr<ir::RuleSyntax> rule = ir::ParseRuleBody(text);
+    Check(rule.ok(), "a candidate that does not read back");
+    return *std::move(rule);
+  }
   // The leaves, in the order in which the source names them.
   std::vector<CandidateLeaf> leaves;
   // Templates applied on each side; a fragment counts as one step.

@@ -3,20 +3,31 @@
 #include "xfer_gen/candidates.h"
 
 #include <algorithm>
+#include <atomic>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <set>
+#include <thread>
 #include <tuple>
 #include <utility>
 
-#include "absl/container/flat_hash_set.h"
 #include "absl/strings/str_cat.h"
-#include "graph/hashing.h"
-#include "ops/status.h"
 #include "xfer_gen/side_text.h"
 
 namespace isomer::gen {
 
 namespace {
+
+// A candidate, and which pair it was.
+struct Keyed {
+  int source_steps = 0, target_steps = 0;
+  bool elsewhere = false;
+  size_t place = 0;
+  std::string text = {};
+  std::vector<CandidateLeaf> leaves = {};
+  int steps() const { return source_steps + target_steps; }
+};
 
 class Writer {
  public:
@@ -26,8 +37,8 @@ class Writer {
         leaves_(LeavesOf(all.preset())),
         values_(hits.dag, all.world(), seed) {}
 
-  // Writes a pair as a rule, if it can be one.
-  void Write(const EqualPair& p) {
+  // Writes pair number `place` as a rule, if it can be one.
+  void Write(const EqualPair& p, size_t place) {
     std::map<TensorId, std::string> names;
     std::map<std::string, TensorId> tensors;
     for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
@@ -81,39 +92,16 @@ class Writer {
     RenameVariables(rule.source, renamed);
     RenameVariables(rule.target, renamed);
     k.text = ir::PrintRule(rule);
-    if (!seen_.insert(ir::HashText(k.text)).second) return;
+    k.place = place;
     k.source_steps = static_cast<int>(steps_a.size());
     k.target_steps = static_cast<int>(steps_b.size());
     k.elsewhere = p.elsewhere;
     found_.push_back(std::move(k));
   }
 
-  // The candidates, by steps, then by text.
-  std::vector<Candidate> Take() {
-    std::sort(found_.begin(), found_.end(), [](const Keyed& a, const Keyed& b) {
-      const int n = a.steps(), m = b.steps();
-      return std::tie(n, a.text) < std::tie(m, b.text);
-    });
-    std::vector<Candidate> out;
-    for (Keyed& k : found_) {
-      absl::StatusOr<ir::RuleSyntax> rule = ir::ParseRuleBody(k.text);
-      Check(rule.ok(), "a candidate that does not read back");
-      out.push_back({*std::move(rule), std::move(k.leaves), k.source_steps,
-                     k.target_steps, k.elsewhere, ""});
-    }
-    return out;
-  }
+  std::vector<Keyed>& found() { return found_; }
 
  private:
-  // A candidate in little memory: its rule is text until the end.
-  struct Keyed {
-    int source_steps = 0, target_steps = 0;
-    bool elsewhere = false;
-    std::string text = {};
-    std::vector<CandidateLeaf> leaves = {};
-    int steps() const { return source_steps + target_steps; }
-  };
-
   const TensorType& TypeOf(TensorId t) {
     return values_.world().type(values_.Kind(t));
   }
@@ -154,20 +142,62 @@ class Writer {
   const std::vector<Leaf> leaves_;
   DagValues values_;  // in the world of the enumeration
   std::vector<Keyed> found_;
-  absl::flat_hash_set<uint64_t> seen_;  // hashes of texts
 };
+
+// Of candidates that read the same, the first stays; they come sorted by steps,
+// then by text.
+std::vector<Candidate> Sorted(std::vector<Keyed> found) {
+  std::sort(found.begin(), found.end(), [](const Keyed& a, const Keyed& b) {
+    return std::tie(a.text, a.place) < std::tie(b.text, b.place);
+  });
+  found.erase(std::unique(found.begin(), found.end(),
+                          [](const Keyed& a, const Keyed& b) {
+                            return a.text == b.text;
+                          }),
+              found.end());
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const Keyed& a, const Keyed& b) { return a.steps() < b.steps(); });
+  std::vector<Candidate> out;
+  out.reserve(found.size());
+  for (Keyed& k : found) {
+    out.push_back({std::move(k.text), std::move(k.leaves), k.source_steps,
+                   k.target_steps, k.elsewhere, ""});
+  }
+  return out;
+}
 
 }  // namespace
 
-std::vector<Candidate> FindCandidates(Enumerator& all, const Hits& hits,
-                                      uint64_t seed,
-                                      const std::function<bool()>& go_on,
-                                      CandidateStats& stats) {
-  Writer writer(all, hits, seed);
-  for (const EqualPair& p : FindPairs(all, hits, seed, go_on, stats)) {
-    writer.Write(p);
+std::vector<Candidate> CandidatesOf(Enumerator& all, const Hits& hits,
+                                    uint64_t seed,
+                                    absl::Span<const EqualPair> pairs) {
+  constexpr size_t kStretch = 256;
+  std::vector<std::unique_ptr<Writer>> writers;
+  std::vector<std::thread> pool;
+  std::atomic<size_t> next{0};
+  auto work = [&](Writer& writer) {
+    for (size_t from = next.fetch_add(kStretch); from < pairs.size();
+         from = next.fetch_add(kStretch)) {
+      const size_t to = std::min(from + kStretch, pairs.size());
+      for (size_t i = from; i < to; ++i) writer.Write(pairs[i], i);
+    }
+  };
+  for (int t = 0; t < all.options().threads; ++t) {
+    writers.push_back(std::make_unique<Writer>(all, hits, seed));
   }
-  return writer.Take();
+  for (size_t t = 1; t < writers.size(); ++t) {
+    pool.emplace_back([&, t] { work(*writers[t]); });
+  }
+  work(*writers[0]);
+  for (std::thread& t : pool) t.join();
+  std::vector<Keyed> found;
+  for (const auto& writer : writers) {
+    std::move(writer->found().begin(), writer->found().end(),
+              std::back_inserter(found));
+  }
+  writers.clear();
+  return Sorted(std::move(found));
 }
 
 }  // namespace isomer::gen

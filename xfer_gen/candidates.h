@@ -10,20 +10,18 @@
 #define ISOMER_XFER_GEN_CANDIDATES_H_
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "xfer_gen/candidate.h"
 #include "xfer_gen/pairs.h"
 
 namespace isomer::gen {
 
-// Finds the candidates, sorted by steps, then by text. `go_on` is asked now
-// and then and may stop the search.
-std::vector<Candidate> FindCandidates(Enumerator& all, const Hits& hits,
-                                      uint64_t seed,
-                                      const std::function<bool()>& go_on,
-                                      CandidateStats& stats);
+// Writes pairs as candidates, sorted by steps, then by text.
+std::vector<Candidate> CandidatesOf(Enumerator& all, const Hits& hits,
+                                    uint64_t seed,
+                                    absl::Span<const EqualPair> pairs);
 
 }  // namespace isomer::gen
 

@@ -13,6 +13,16 @@ namespace {
 
 constexpr int64_t kHeldBytes = int64_t{32} << 20;
 
+// The hash of a type's hash and all elements; not 0.
+uint64_t HashOf(uint64_t type, int64_t n, const Field* values) {
+  uint64_t h = type;
+  for (int64_t i = 0; i < n; ++i) {
+    h = (h ^ values[i].value()) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  }
+  return ir::HashMix(h) | 1;
+}
+
 }  // namespace
 
 TensorId Dag::Add(int tmpl, absl::Span<const TensorId> operands, int outputs) {
@@ -26,6 +36,10 @@ TensorId Dag::Add(int tmpl, absl::Span<const TensorId> operands, int outputs) {
   std::copy(operands.begin(), operands.end(), s.operands.begin());
   for (int k = 0; k < outputs; ++k) step_of_.push_back(num_steps());
   steps_.push_back(s);
+  used_.push_back(false);
+  for (TensorId t : operands) {
+    if (!IsLeaf(t)) used_[step_of_[t]] = true;
+  }
   return s.first;
 }
 
@@ -96,13 +110,16 @@ const Field* DagValues::Compute(TensorId t) {
   return known_[s].values.get() + offset;
 }
 
+void DagValues::DropIfMany() {
+  if (bytes_ <= kHeldBytes) return;
+  for (uint32_t s : held_) known_[s].values = nullptr;
+  held_.clear();
+  bytes_ = 0;
+}
+
 const Field* DagValues::Values(TensorId t) {
   if (Kind(t) < 0) return nullptr;
-  if (bytes_ > kHeldBytes) {
-    for (uint32_t s : held_) known_[s].values = nullptr;
-    held_.clear();
-    bytes_ = 0;
-  }
+  DropIfMany();
   return Compute(t);
 }
 
@@ -111,14 +128,33 @@ uint64_t DagValues::ComputePrint(TensorId t) {
   const KindId kind = Kind(t);
   if (kind < 0) return 0;
   const TensorType& type = world_.type(kind);
-  const int64_t n = NumElements(type);
-  const Field* values = Values(t);
-  uint64_t h = TypeHash(type);
-  for (int64_t i = 0; i < n; ++i) {
-    h = (h ^ values[i].value()) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
+  return prints_[t] = HashOf(TypeHash(type), NumElements(type), Values(t));
+}
+
+void DagValues::PrintStep(uint32_t step, uint64_t* prints) {
+  const DagStep& s = dag_.step(step);
+  const Instance* instance = InstanceOf(step);
+  if (instance == nullptr) {
+    std::fill_n(prints, s.outputs, 0);
+    return;
   }
-  return prints_[t] = ir::HashMix(h) | 1;
+  DropIfMany();
+  const Field* values;
+  if (dag_.IsUsed(step)) {
+    values = Compute(s.first);
+  } else {
+    const Field* inputs[kMaxOperands];
+    for (int k = 0; k < s.arity; ++k) inputs[k] = Compute(s.operands[k]);
+    buffer_.resize(instance->program.size());
+    instance->program.Run({inputs, static_cast<size_t>(s.arity)},
+                          buffer_.data(), scratch_);
+    values = buffer_.data();
+  }
+  for (int k = 0; k < s.outputs; ++k) {
+    prints[k] = HashOf(instance->type_hashes[k],
+                       NumElements(instance->program.outputs()[k]),
+                       values + instance->program.offset(k));
+  }
 }
 
 std::vector<Field> DagValues::ValuesWith(TensorId t, const Replaced& replaced) {

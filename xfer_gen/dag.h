@@ -43,6 +43,8 @@ class Dag {
   // The number of the step that gives a tensor.
   uint32_t step_of(TensorId t) const { return step_of_[t]; }
   uint32_t num_steps() const { return static_cast<uint32_t>(steps_.size()); }
+  // True if another step uses what the step gives.
+  bool IsUsed(uint32_t s) const { return used_[s]; }
   uint32_t num_tensors() const {
     return static_cast<uint32_t>(step_of_.size());
   }
@@ -57,6 +59,7 @@ class Dag {
   int num_leaves_;
   std::vector<uint32_t> step_of_;
   std::vector<DagStep> steps_;
+  std::vector<bool> used_;  // by step
   absl::flat_hash_map<std::array<uint32_t, kMaxOperands + 1>, uint32_t> ids_;
 };
 
@@ -72,6 +75,9 @@ class DagValues {
     if (t < prints_.size() && prints_[t] != 0) return prints_[t];
     return ComputePrint(t);
   }
+  // Writes the prints of all outputs of a step to `prints`. Values that no
+  // other step uses are not kept.
+  void PrintStep(uint32_t step, uint64_t* prints);
   // The kind of a tensor, or -1 where it does not type.
   KindId Kind(TensorId t);
   // The instance that gives a tensor that is not a leaf, or null.
@@ -95,6 +101,7 @@ class DagValues {
 
   uint64_t ComputePrint(TensorId t);
   const Field* Compute(TensorId t);
+  void DropIfMany();
 
   const Dag& dag_;
   World& world_;
@@ -104,6 +111,7 @@ class DagValues {
   std::vector<uint32_t> held_;    // steps whose values are in memory
   int64_t bytes_ = 0;
   Scratch scratch_;
+  std::vector<Field> buffer_;
 };
 
 }  // namespace isomer::gen

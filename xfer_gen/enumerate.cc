@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "graph/hashing.h"
 #include "ops/status.h"
@@ -28,6 +29,13 @@ int MaxArity(const Preset& preset) {
     most = std::max(most, t.params.size());
   }
   return static_cast<int>(most);
+}
+
+// Graphs are dealt out to threads in stretches of so many.
+constexpr GraphId kStretch = 256;
+
+size_t NumStretches(GraphId begin, GraphId end) {
+  return (end - begin + kStretch - 1) / kStretch;
 }
 
 // Runs `body(thread)` on every thread.
@@ -58,11 +66,26 @@ int64_t Enumerator::bytes() const {
   int64_t n = terms_.bytes();
   n += static_cast<int64_t>(facts_.capacity() * sizeof(Facts));
   n += static_cast<int64_t>(graphs_.capacity() * sizeof(Node));
+  n += fresh_.bytes();
   for (const auto& block : values_) {
     n += static_cast<int64_t>(block.capacity() * sizeof(Field));
   }
   for (const auto& t : tables_) n += t->bytes();
   return n;
+}
+
+template <class F>
+void Enumerator::OnOrbit(TensorId t, F f) {
+  if (terms_.IsLeaf(t)) {
+    const int c = symmetry_.class_of(static_cast<int>(t));
+    for (int i = 0; i < symmetry_.count(c); ++i) {
+      f(facts_[symmetry_.first(c) + i]);
+    }
+    return;
+  }
+  for (TermId member : terms_.OrbitOf(terms_.term_of(t))) {
+    f(facts_[terms_.term(member).first + terms_.output_of(t)]);
+  }
 }
 
 void Enumerator::AddLeaves() {
@@ -84,8 +107,10 @@ void Enumerator::AddLeaves() {
     smallest_.try_emplace(f.print, i);
     // A leaf alone: what it equals becomes a rule that removes steps.
     if (i == symmetry_.first(symmetry_.class_of(i))) {
-      tables_[0]->Add({ir::HashMix(f.print),
-                       Code64::Make(kNone, static_cast<uint32_t>(i), 0, 1)});
+      tables_[0]->Add(
+          {ir::HashMix(f.print),
+           Code64::Make(Code64::kLeaves, static_cast<uint32_t>(i), 0, 1),
+           {}});
       ++stats_.fingerprints;
     }
   }
@@ -97,17 +122,15 @@ bool Enumerator::Run(const GoOn& go_on) {
   level_start_ = {0, 1};
   stats_.graphs_by_size = {0};
   stats_.terms_by_size = {0};
-  for (int level = 1; level <= options_.depth; ++level) {
-    if (level < options_.depth) {
-      const TermId first = terms_.size();
-      MakeTerms(level);
-      EvaluateTerms(first, level);
-      MarkReducible(first);
-    }
+  for (int level = 1; level < options_.depth; ++level) {
+    const TermId first = terms_.size();
+    MakeTerms(level);
+    EvaluateTerms(first, level);
+    MarkReducible(first);
     if (!MakeGraphs(level, go_on)) return false;
     level_start_.push_back(static_cast<GraphId>(graphs_.size()));
   }
-  return true;
+  return MakeFresh(go_on);
 }
 
 void Enumerator::MakeTerms(int level) {
@@ -134,16 +157,16 @@ void Enumerator::MakeTerms(int level) {
 
 void Enumerator::EvaluateTerms(TermId first, int level) {
   const bool keep = level <= options_.depth - 2;
-  constexpr TermId kStretch = 1024;
+  constexpr TermId kTerms = 1024;  // dealt out to threads at once
   std::atomic<TermId> next{first};
   std::mutex mutex;
   OnThreads(options_.threads, [&](int) {
     Worker worker(*this);
     worker.Visit(0);
     std::vector<Field> buffer;
-    for (TermId from = next.fetch_add(kStretch); from < terms_.size();
-         from = next.fetch_add(kStretch)) {
-      const TermId to = std::min(from + kStretch, terms_.size());
+    for (TermId from = next.fetch_add(kTerms); from < terms_.size();
+         from = next.fetch_add(kTerms)) {
+      const TermId to = std::min(from + kTerms, terms_.size());
       std::vector<Field> block;
       std::vector<std::pair<TensorId, size_t>> places;
       for (TermId t = from; t < to; ++t) {
@@ -206,31 +229,53 @@ void Enumerator::EvaluateTerms(TermId first, int level) {
 
 void Enumerator::MarkReducible(TermId first) {
   Worker worker(*this);
+  // The prints look at samples: the whole decides.
+  auto equal = [&](TensorId a, TensorId b) {
+    worker.Visit(0);
+    const Field *x = worker.ValuesOf(a), *y = worker.ValuesOf(b);
+    return std::equal(x, x + NumElements(world_.type(facts_[a].kind)), y);
+  };
+  auto mark = [&](TensorId t, bool impure, bool reducible) {
+    OnOrbit(t, [&](Facts& f) {
+      f.reducible = f.reducible || reducible;
+      f.impure = f.impure || impure;
+    });
+  };
+  absl::flat_hash_map<uint64_t, TensorId> same_size;
   for (TermId t = first; t < terms_.size(); ++t) {
     const Term& term = terms_.term(t);
+    for (int k = 0; k < term.outputs; ++k) {
+      same_size.try_emplace(facts_[term.first + k].print, term.first + k);
+    }
+  }
+  for (TermId t = first; t < terms_.size(); ++t) {
+    const Term& term = terms_.term(t);
+    if (term.naming != Renaming{}) continue;
     for (int k = 0; k < term.outputs; ++k) {
       const TensorId tensor = term.first + k;
-      Facts& f = facts_[tensor];
-      if (term.naming != Renaming{}) {
-        f.reducible = facts_[terms_.term(terms_.First(t)).first + k].reducible;
-        continue;
+      const uint64_t print = facts_[tensor].print;
+      const auto it = smallest_.find(print);
+      if (it != smallest_.end()) {
+        const bool same = equal(tensor, it->second);
+        mark(tensor, !same, same);
+        if (!same) mark(it->second, true, false);
       }
-      const auto it = smallest_.find(f.print);
-      if (it == smallest_.end()) continue;
-      // The prints look at samples: the whole decides.
-      worker.Visit(0);
-      const int64_t n = NumElements(world_.type(f.kind));
-      const Field *a = worker.ValuesOf(tensor),
-                  *b = worker.ValuesOf(it->second);
-      f.reducible = std::equal(a, a + n, b);
+      if (const TensorId other = same_size.at(print); other != tensor) {
+        if (!equal(tensor, other)) {
+          mark(tensor, true, false);
+          mark(other, true, false);
+        }
+      }
+      // The first of an orbit may have the print of another of its members.
+      for (TermId member : terms_.OrbitOf(t)) {
+        const TensorId other = terms_.term(member).first + k;
+        if (other == tensor || facts_[other].print != print) continue;
+        if (!equal(tensor, other)) mark(tensor, true, false);
+        break;
+      }
     }
   }
-  for (TermId t = first; t < terms_.size(); ++t) {
-    const Term& term = terms_.term(t);
-    for (int k = 0; k < term.outputs; ++k) {
-      smallest_.try_emplace(facts_[term.first + k].print, term.first + k);
-    }
-  }
+  smallest_.insert(same_size.begin(), same_size.end());
 }
 
 bool Enumerator::Keeps(const Worker& worker, const Extension& e) const {
@@ -239,19 +284,22 @@ bool Enumerator::Keeps(const Worker& worker, const Extension& e) const {
   return worker.Components(e) - 1 <= left * (max_arity_ - 1);
 }
 
-bool Enumerator::MakeGraphs(int level, const GoOn& go_on) {
-  const bool last = level == options_.depth;
+GraphId Enumerator::FirstChild(GraphId parent) const {
+  // Graphs lie in the order of their parents; the first has none.
+  return static_cast<GraphId>(
+      std::lower_bound(graphs_.begin() + 1, graphs_.end(), parent,
+                       [](const Node& n, GraphId g) { return n.parent < g; }) -
+      graphs_.begin());
+}
+
+bool Enumerator::OnGraphs(int level, const GoOn& go_on, const Work& work) {
   const GraphId begin = level_start_[level - 1], end = level_start_[level];
-  constexpr GraphId kStretch = 256;
-  const size_t stretches = (end - begin + kStretch - 1) / kStretch;
-  std::vector<std::vector<Node>> made(last ? 0 : stretches);
+  const size_t stretches = NumStretches(begin, end);
   std::atomic<size_t> next{0};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  int64_t graphs = 0;
   OnThreads(options_.threads, [&](int thread) {
     Worker worker(*this);
-    int64_t count = 0;
     for (size_t s = next++; s < stretches && !stopped; s = next++) {
       if (thread == 0 && !go_on(level, static_cast<double>(s) /
                                            static_cast<double>(stretches))) {
@@ -260,30 +308,195 @@ bool Enumerator::MakeGraphs(int level, const GoOn& go_on) {
       const GraphId from = begin + static_cast<GraphId>(s) * kStretch;
       for (GraphId g = from; g < std::min(from + kStretch, end); ++g) {
         worker.Visit(g);
-        uint32_t ordinal = 0;
-        worker.ForEachExtension(last, [&](const Extension& e) {
-          if (!Keeps(worker, e)) return;
-          if (!options_.connected || worker.Components(e) == 1) {
-            ++count;
-            worker.AddPrints(e, ordinal, *tables_[thread]);
-          }
-          ++ordinal;
-          if (!last) made[s].push_back({g, e.term});
-        });
+        work(worker, thread, s, g);
       }
     }
     std::lock_guard lock(mutex);
-    graphs += count;
     stats_.evaluations += worker.evaluations;
   });
+  return !stopped;
+}
+
+void Enumerator::AddUp(absl::Span<const Count> counts) {
+  int64_t graphs = 0;
+  for (const Count& c : counts) {
+    graphs += c.graphs;
+    stats_.fingerprints += c.choices;
+  }
+  stats_.graphs_by_size.back() += graphs;
+  stats_.graphs += graphs;
+}
+
+bool Enumerator::MakeGraphs(int level, const GoOn& go_on) {
+  std::vector<std::vector<Node>> made(
+      NumStretches(level_start_[level - 1], level_start_[level]));
+  std::vector<Count> counts(options_.threads);
+  const bool ended = OnGraphs(
+      level, go_on, [&](Worker& worker, int thread, size_t stretch, GraphId g) {
+        uint32_t ordinal = 0;
+        worker.ForEachNumbered(/*whole=*/true, [&](TermId t, uint32_t) {
+          const Extension e{t, nullptr};
+          if (!worker.IsCanonical(t) || !Keeps(worker, e)) return;
+          worker.AddSingles(e, ordinal++, *tables_[thread]);
+          made[stretch].push_back({g, t});
+          if (options_.connected && worker.Components(e) != 1) return;
+          ++counts[thread].graphs;
+          counts[thread].choices += worker.CountChoices(e);
+        });
+        Check(ordinal < Code64::kFirstFresh,
+              "a graph with too many extensions");
+      });
   for (const std::vector<Node>& nodes : made) {
     graphs_.insert(graphs_.end(), nodes.begin(), nodes.end());
   }
-  stats_.graphs_by_size.push_back(graphs);
-  stats_.graphs += graphs;
-  stats_.fingerprints = 0;
-  for (const auto& t : tables_) stats_.fingerprints += t->size();
-  return !stopped;
+  stats_.graphs_by_size.push_back(0);
+  AddUp(counts);
+  return ended;
+}
+
+bool Enumerator::MakeFresh(const GoOn& go_on) {
+  const int level = options_.depth;
+  std::vector<FreshSteps::Block> made(
+      NumStretches(level_start_[level - 1], level_start_[level]));
+  std::vector<Count> counts(options_.threads);
+  const bool ended = OnGraphs(
+      level, go_on, [&](Worker& worker, int thread, size_t stretch, GraphId) {
+        uint32_t ordinal = Code64::kFirstFresh;
+        made[stretch].StartGraph();
+        worker.ForEachOver([&](const NewStep& step) {
+          const Extension e{kNone, &step};
+          if (!worker.IsCanonical(step) || !Keeps(worker, e)) return;
+          worker.AddSingles(e, ordinal++, *tables_[thread]);
+          made[stretch].Add(step.tmpl, step.span());
+          ++counts[thread].graphs;
+          counts[thread].choices += worker.CountChoices(e);
+        });
+        Check(ordinal < 2 * Code64::kFirstFresh,
+              "a graph with too many extensions");
+      });
+  for (FreshSteps::Block& block : made) fresh_.Add(std::move(block));
+  stats_.graphs_by_size.push_back(0);
+  AddUp(counts);
+  return ended;
+}
+
+// ---- Choices of several outputs
+
+void Enumerator::ForTensors(
+    absl::Span<const uint64_t> codes,
+    absl::FunctionRef<void(TensorId)> numbered,
+    absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  Worker worker(*this);
+  for (uint64_t code : codes) {
+    const GraphId parent = Code64::Parent(code);
+    const uint32_t ordinal = Code64::Ordinal(code);
+    if (parent == Code64::kLeaves) {
+      numbered(ordinal);
+      continue;
+    }
+    worker.Visit(parent);
+    const absl::Span<const TensorId> tensors = worker.tensors();
+    for (uint32_t mask = Code64::Mask(code); mask != 0; mask &= mask - 1) {
+      const size_t at = __builtin_ctz(mask);
+      if (at < tensors.size()) {
+        numbered(tensors[at]);
+      } else if (ordinal < Code64::kFirstFresh) {
+        const TermId last = IsLastParent(parent) ? worker.NumberedAt(ordinal)
+                                                 : Child(parent, ordinal);
+        numbered(terms_.term(last).first + (at - tensors.size()));
+      } else {
+        uint32_t i = Code64::kFirstFresh;
+        ForEachFresh(parent, [&](FreshSteps::Step step) {
+          if (i++ == ordinal)
+            fresh(step, static_cast<int>(at - tensors.size()));
+        });
+      }
+    }
+  }
+}
+
+void Enumerator::MarkOpen(absl::Span<const uint64_t> codes) {
+  ForTensors(
+      codes, [&](TensorId t) { OnOrbit(t, [](Facts& f) { f.open = true; }); },
+      [](FreshSteps::Step step, int output) { step.Open(output); });
+}
+
+void Enumerator::MarkImpure(absl::Span<const uint64_t> codes) {
+  // What has no number is no operand, and impurity is asked of operands alone.
+  ForTensors(
+      codes, [&](TensorId t) { OnOrbit(t, [](Facts& f) { f.impure = true; }); },
+      [](FreshSteps::Step, int) {});
+}
+
+void Enumerator::ShutAll() {
+  for (Facts& f : facts_) f.open = false;
+  fresh_.ForAll([](FreshSteps::Step step) { step.Shut(); });
+}
+
+bool Enumerator::RunPairs(const GoOn& go_on) {
+  // Of three outputs that hang together two may not: graphs of lower levels
+  // that can become connected are looked at, too.
+  bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        worker.AddPairs({t, nullptr}, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  std::vector<Count> counts(options_.threads);
+  ended = OnGraphs(
+      options_.depth, go_on, [&](Worker& worker, int thread, size_t, GraphId) {
+        worker.ForEachNumbered(/*whole=*/false, [&](TermId t, uint32_t place) {
+          const Extension e{t, nullptr};
+          if (!worker.IsCanonical(t) || !Keeps(worker, e)) return;
+          worker.AddPairs(e, place, *tables_[thread]);
+          ++counts[thread].graphs;
+          counts[thread].choices += worker.CountChoices(e);
+        });
+        worker.ForEachOpenFresh([&](const Extension& e, uint32_t ordinal) {
+          worker.AddPairs(e, ordinal, *tables_[thread]);
+        });
+      });
+  AddUp(counts);
+  return ended;
+}
+
+bool Enumerator::RunMore(absl::Span<const uint64_t> open_pairs,
+                         const GoOn& go_on) {
+  open_pairs_.insert(open_pairs.begin(), open_pairs.end());
+  const bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        const Extension e{t, nullptr};
+        if (options_.connected && worker.Components(e) != 1) return;
+        worker.AddMore(e, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  return OnGraphs(
+      options_.depth, go_on, [&](Worker& worker, int thread, size_t, GraphId) {
+        worker.ForEachNumbered(/*whole=*/false, [&](TermId t, uint32_t place) {
+          const Extension e{t, nullptr};
+          if (worker.NumOpen(e) < 3 || !worker.IsCanonical(t)) return;
+          if (Keeps(worker, e)) worker.AddMore(e, place, *tables_[thread]);
+        });
+        worker.ForEachOpenFresh([&](const Extension& e, uint32_t ordinal) {
+          worker.AddMore(e, ordinal, *tables_[thread]);
+        });
+      });
+}
+
+bool Enumerator::OnLowerLevels(
+    const GoOn& go_on,
+    const std::function<void(Worker&, int, TermId, uint32_t)>& add) {
+  for (int level = 1; level < options_.depth; ++level) {
+    const bool ended = OnGraphs(
+        level, go_on, [&](Worker& worker, int thread, size_t, GraphId g) {
+          uint32_t ordinal = 0;
+          for (GraphId c = FirstChild(g);
+               c < graphs_.size() && graphs_[c].parent == g; ++c) {
+            add(worker, thread, graphs_[c].last, ordinal++);
+          }
+        });
+    if (!ended) return false;
+  }
+  return true;
 }
 
 }  // namespace isomer::gen

@@ -11,7 +11,13 @@
 // The fingerprint of a choice of outputs is the least one over the renamings
 // of the variables that the outputs depend on. It looks at sampled elements:
 // equal graphs have equal fingerprints, and whether the converse holds is for
-// xfer_gen/confirm.h to say.
+// xfer_gen/pairs.h to say.
+//
+// Choices of several outputs say something new only if every output equals one
+// that is made in another way: by another template or from other values. What
+// holds for all of them holds for any two. So single tensors come first, then
+// two outputs each of which has such an equal (is open), then more, each two of
+// which have one; all other choices are counted and passed over.
 #ifndef ISOMER_XFER_GEN_ENUMERATE_H_
 #define ISOMER_XFER_GEN_ENUMERATE_H_
 
@@ -24,8 +30,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "xfer_gen/fresh.h"
 #include "xfer_gen/table.h"
 #include "xfer_gen/terms.h"
 #include "xfer_gen/world.h"
@@ -35,7 +44,6 @@ namespace isomer::gen {
 struct EnumerateOptions {
   int depth = 3;
   bool connected = false;  // only graphs connected through operators
-  bool subsets = true;     // any subset of the tensors as outputs
   bool prune = true;       // do not extend a tensor that equals a smaller one
   int threads = 1;
   uint64_t seed = 1;
@@ -46,30 +54,36 @@ using GraphId = uint32_t;
 
 struct EnumerateStats {
   int64_t graphs = 0;        // canonical ones, of all sizes
-  int64_t fingerprints = 0;  // choices of outputs
+  int64_t fingerprints = 0;  // choices of outputs, stored or passed over
   int64_t evaluations = 0;   // of terms
   std::vector<int64_t> graphs_by_size, terms_by_size;
 };
 
 // What an entry of the table stands for: an extension of a graph, by its place
 // among all, a choice of outputs, and, where several renamings give the same
-// fingerprint, which one.
+// fingerprint, which one. Steps of the last level, which have no numbers, come
+// after those that have.
 struct Code64 {
-  static constexpr int kMaskBits = 12, kTwinBits = 4;
+  static constexpr int kMaskBits = 12, kTwinBits = 4, kOrdinalBits = 19;
+  static constexpr uint32_t kFirstFresh = 1u << (kOrdinalBits - 1);
+  static constexpr uint32_t kMostTwins = 1u << kTwinBits;
+  // The parent of the leaves.
+  static constexpr GraphId kLeaves = (1u << 29) - 1;
   static uint64_t Make(GraphId parent, uint32_t ordinal, uint32_t twin,
                        uint32_t mask) {
-    return uint64_t{parent} << 32 |
-           uint64_t{ordinal} << (kMaskBits + kTwinBits) |
+    return (uint64_t{parent} << kOrdinalBits | ordinal)
+               << (kMaskBits + kTwinBits) |
            uint64_t{twin} << kMaskBits | mask;
   }
   static GraphId Parent(uint64_t code) {
-    return static_cast<GraphId>(code >> 32);
+    return static_cast<GraphId>(code >> (kOrdinalBits + kMaskBits + kTwinBits));
   }
   static uint32_t Ordinal(uint64_t code) {
-    return static_cast<uint32_t>(code) >> (kMaskBits + kTwinBits);
+    return static_cast<uint32_t>(code >> (kMaskBits + kTwinBits)) &
+           ((1u << kOrdinalBits) - 1);
   }
   static uint32_t Twin(uint64_t code) {
-    return static_cast<uint32_t>(code) >> kMaskBits & ((1u << kTwinBits) - 1);
+    return static_cast<uint32_t>(code) >> kMaskBits & (kMostTwins - 1);
   }
   static uint32_t Mask(uint64_t code) {
     return static_cast<uint32_t>(code) & ((1u << kMaskBits) - 1);
@@ -88,8 +102,22 @@ class Enumerator {
   // false stops the enumeration.
   using GoOn = std::function<bool(int level, double share)>;
 
-  // Enumerates everything; returns false if it was stopped.
+  // Finds the terms and the graphs of all levels but the last, and adds the
+  // fingerprints of single tensors to the tables; returns false if it was
+  // stopped.
   bool Run(const GoOn& go_on);
+  // Marks the outputs that codes stand for as open, under all names.
+  void MarkOpen(absl::Span<const uint64_t> codes);
+  // Marks them as impure: others have their fingerprint and not their value.
+  void MarkImpure(absl::Span<const uint64_t> codes);
+  // Takes all marks of open outputs back.
+  void ShutAll();
+  // Goes through the graphs of all levels, counts them, and adds the
+  // fingerprints of two open outputs; returns false if it was stopped.
+  bool RunPairs(const GoOn& go_on);
+  // Goes through them again and adds the fingerprints of three and more open
+  // outputs, each two of which have one of the given fingerprints.
+  bool RunMore(absl::Span<const uint64_t> open_pairs, const GoOn& go_on);
 
   const EnumerateStats& stats() const { return stats_; }
   std::vector<std::unique_ptr<Table>>& tables() { return tables_; }
@@ -103,6 +131,15 @@ class Enumerator {
   bool IsLastParent(GraphId graph) const {
     return static_cast<int>(level_start_.size()) > options_.depth - 1 &&
            graph >= level_start_[options_.depth - 1];
+  }
+  // The steps without numbers that extend a graph of the level before the last.
+  template <class F>
+  void ForEachFresh(GraphId graph, F f) const {
+    fresh_.ForEach(graph - level_start_[options_.depth - 1], f);
+  }
+  // The term that extends a graph of a lower level, by its place among all.
+  TermId Child(GraphId parent, uint32_t ordinal) const {
+    return graphs_[FirstChild(parent) + ordinal].last;
   }
   // True if an extension of the graph that the worker visits counts: with
   // `connected`, it is connected or can become so.
@@ -122,13 +159,39 @@ class Enumerator {
     uint32_t depends = 0;  // the leaves that its value depends on
     KindId kind = 0;
     bool reducible = false;  // it equals a smaller tensor
+    bool open = false;
+    bool impure = false;  // what has its print need not have its value
   };
 
   void AddLeaves();
   void MakeTerms(int level);
   void EvaluateTerms(TermId first, int level);
   void MarkReducible(TermId first);
+  GraphId FirstChild(GraphId parent) const;
+  // Calls `work(worker, thread, stretch, graph)` for every graph that a level
+  // extends, on all threads; false if it was stopped.
+  using Work =
+      std::function<void(Worker&, int thread, size_t stretch, GraphId)>;
+  bool OnGraphs(int level, const GoOn& go_on, const Work& work);
   bool MakeGraphs(int level, const GoOn& go_on);
+  bool MakeFresh(const GoOn& go_on);
+  // Calls `add(worker, thread, last step, ordinal)` for every graph of the
+  // levels but the last, at its parent.
+  bool OnLowerLevels(
+      const GoOn& go_on,
+      const std::function<void(Worker&, int, TermId, uint32_t)>& add);
+  // Calls the functions for the outputs that codes stand for: with a tensor, or
+  // with an output of a step that has no number.
+  void ForTensors(absl::Span<const uint64_t> codes,
+                  absl::FunctionRef<void(TensorId)> numbered,
+                  absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
+  // The facts of a tensor under all names.
+  template <class F>
+  void OnOrbit(TensorId t, F f);
+  struct Count {
+    int64_t graphs = 0, choices = 0;
+  };
+  void AddUp(absl::Span<const Count> counts);
 
   const Preset& preset_;
   EnumerateOptions options_;
@@ -139,6 +202,8 @@ class Enumerator {
   std::deque<std::vector<Field>> values_;
   std::vector<Node> graphs_;
   std::vector<GraphId> level_start_;
+  mutable FreshSteps fresh_;
+  absl::flat_hash_set<uint64_t> open_pairs_;  // fingerprints
   absl::flat_hash_map<uint64_t, TensorId> smallest_;
   std::vector<std::unique_ptr<Table>> tables_;
   EnumerateStats stats_;

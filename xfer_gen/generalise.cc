@@ -121,7 +121,7 @@ absl::Status Generaliser::Prepare() {
   for (const CandidateLeaf& leaf : candidate_.leaves) {
     seen_.push_back({leaf.name, leaf.type});
   }
-  base_ = candidate_.rule;
+  base_ = candidate_.rule();
   RETURN_IF_ERROR(SetDirections(base_));
   ASSIGN_OR_RETURN(ir::Rule checked, ir::Rule::Create(Pinned(Numbered(base_))));
   SeenTensors in_order;

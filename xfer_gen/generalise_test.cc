@@ -22,7 +22,7 @@ Candidate Make(const std::string& body, const std::string& leaves) {
   Candidate c;
   auto rule = ir::ParseRuleBody(body);
   EXPECT_TRUE(rule.ok()) << rule.status();
-  if (rule.ok()) c.rule = *std::move(rule);
+  if (rule.ok()) c.text = ir::PrintRule(*rule);
   for (absl::string_view leaf : absl::StrSplit(leaves, ", ")) {
     const std::vector<std::string> parts = absl::StrSplit(leaf, ' ');
     auto type = ParseType(parts[1]);

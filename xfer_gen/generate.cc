@@ -61,6 +61,21 @@ class Clock {
   double start_;
 };
 
+// A graph's outputs must fit into a mask.
+absl::Status CheckDepth(const Preset& preset, int depth) {
+  size_t most = 1;
+  for (const Template& t : preset.templates) {
+    most = std::max(most, t.outputs.size());
+  }
+  if (depth > kMaxSteps || most > kMaxOutputs || depth * most > 2 * kMaxSteps) {
+    return Invalid("preset ", preset.name, ": depth ", depth,
+                   " with templates of up to ", most,
+                   " outputs; at most depth ", kMaxSteps, ", ", kMaxOutputs,
+                   " outputs of a template and ", 2 * kMaxSteps, " of a graph");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckPreset(const Preset& preset) {
@@ -90,30 +105,49 @@ absl::StatusOr<Generated> Generate(const Preset& preset,
   RETURN_IF_ERROR(CheckPreset(preset));
   EnumerateOptions enumerate = options.enumerate;
   if (enumerate.depth == 0) enumerate.depth = preset.depth;
+  RETURN_IF_ERROR(CheckDepth(preset, enumerate.depth));
   Generated out;
   Clock clock(preset, options, out.stats);
   Enumerator all(preset, enumerate);
-  all.Run([&](int level, double share) {
-    GenerateProgress p{.depth = level,
-                       .graphs = all.stats().graphs,
-                       .classes = 0,
-                       .share = share};
-    return clock.GoOn(all.bytes(), p);
-  });
+  Hits hits(all.terms().symmetry().num_leaves());
+  auto go_on = [&](int level, double share) {
+    return clock.GoOn(all.bytes(), {.depth = level,
+                                    .graphs = all.stats().graphs,
+                                    .classes = hits.classes,
+                                    .share = share});
+  };
+  // What a stopped enumeration has found is compared all the same.
+  auto compare_on = [&] {
+    return out.stats.stop_reason != "complete" || go_on(enumerate.depth, 1);
+  };
+  bool ended = all.Run(go_on);
+  FindHits(all, hits);
+  PairFinder finder(all, hits, enumerate.seed);
+  finder.Compare(0, compare_on);
+  // Then two outputs, then more: each from what was found before.
+  if (ended) {
+    const size_t before = hits.members.size();
+    finder.MarkTensors();
+    ended = all.RunPairs(go_on);
+    const std::vector<uint64_t> open_pairs = FindHits(all, hits);
+    finder.Compare(before, compare_on);
+    if (ended) {
+      const size_t more = hits.members.size();
+      std::vector<uint64_t> open;
+      for (size_t i = before; i < more; ++i) {
+        open.push_back(hits.members[i].code);
+      }
+      all.ShutAll();
+      all.MarkOpen(open);
+      all.RunMore(open_pairs, go_on);
+      FindHits(all, hits);
+      finder.Compare(more, compare_on);
+    }
+  }
   out.stats.peak_bytes = std::max(out.stats.peak_bytes, all.bytes());
-  const Hits hits = FindHits(all);
   out.stats.classes = hits.classes;
-  out.candidates = FindCandidates(
-      all, hits, enumerate.seed,
-      [&] {
-        GenerateProgress p{.depth = enumerate.depth,
-                           .graphs = all.stats().graphs,
-                           .classes = hits.classes,
-                           .share = 1};
-        return out.stats.stop_reason != "complete" ||
-               clock.GoOn(all.bytes(), p);
-      },
-      out.stats.found);
+  out.candidates =
+      CandidatesOf(all, hits, enumerate.seed, finder.Take(out.stats.found));
   out.stats.enumerated = all.stats();
   out.stats.enumerate_s = clock.seconds();
   return out;
@@ -134,8 +168,7 @@ std::string WriteCandidates(absl::string_view key, const Generated& generated) {
       absl::StrAppend(&out, "leaf ", leaf.name, " ", leaf.weight, " ",
                       TypeText(leaf.type), "\n");
     }
-    absl::StrAppend(&out, "rule ",
-                    absl::StrReplaceAll(ir::PrintRule(c.rule), {{"\n", " "}}),
+    absl::StrAppend(&out, "rule ", absl::StrReplaceAll(c.text, {{"\n", " "}}),
                     "\n");
   }
   return absl::StrCat(out, "sum ", ir::HashText(out), "\n");
@@ -177,7 +210,9 @@ absl::Status ReadLine(absl::string_view line, Generated& out) {
     return absl::OkStatus();
   }
   if (words[0] == "rule") {
-    ASSIGN_OR_RETURN(c.rule, ir::ParseRuleBody(line.substr(5)));
+    ASSIGN_OR_RETURN(const ir::RuleSyntax rule,
+                     ir::ParseRuleBody(line.substr(5)));
+    c.text = ir::PrintRule(rule);
     return absl::OkStatus();
   }
   return Invalid("'", words[0], "'");

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <thread>
+#include <utility>
 
 #include "xfer_gen/worker.h"
 
@@ -28,50 +29,91 @@ void OnThreads(const Enumerator& all, const F& work) {
   for (std::thread& t : pool) t.join();
 }
 
-// The codes of a part of the table whose fingerprints met, numbered by class
-// from 0. Returns how many fingerprints differ.
-int64_t SortPart(Enumerator& all, int part, std::vector<Coded>& met) {
+// What met in a part of the tables.
+struct Met {
+  std::vector<Coded> codes;            // classes are numbered from 0
+  std::vector<uint64_t> fingerprints;  // of these classes
+  int64_t classes = 0;                 // different fingerprints, met or not
+};
+
+// True if one of the outputs is surely made alike.
+bool MadeAlike(const Makings& a, const Makings& b) {
+  if (a[0] == 0 || b[0] == 0) return false;
+  for (size_t k = 0; k < a.size() && a[k] != 0; ++k) {
+    if (a[k] == b[k]) return true;
+  }
+  return false;
+}
+
+// Which of the entries of one fingerprint may be part of something new: there
+// is another one no output of which is made alike. If there is any, the first
+// two stay as well, with which the others are compared.
+void FindNews(absl::Span<const Entry> entries, std::vector<bool>& news) {
+  constexpr size_t kMost = 64;  // of which all pairs are looked at
+  news.assign(entries.size(), entries.size() > kMost);
+  if (entries.size() > kMost) return;
+  bool any = false;
+  for (size_t i = 0; i < entries.size(); ++i) {
+    for (size_t j = 0; j < i; ++j) {
+      if (MadeAlike(entries[i].makings, entries[j].makings)) continue;
+      news[i] = news[j] = any = true;
+    }
+  }
+  if (any) news[0] = news[1] = true;
+}
+
+Met SortPart(Enumerator& all, int part) {
   std::vector<Entry> entries;
-  int64_t size = 0, classes = 0;
+  int64_t size = 0;
   for (const auto& table : all.tables()) size += table->PartSize(part);
   entries.reserve(size);
   for (const auto& table : all.tables()) table->Take(part, entries);
   std::sort(entries.begin(), entries.end());
-  uint32_t cls = 0;
+  Met met;
+  std::vector<bool> news;
   for (size_t i = 0, j = 0; i < entries.size(); i = j) {
     while (j < entries.size() &&
            entries[j].fingerprint == entries[i].fingerprint) {
       ++j;
     }
-    ++classes;
+    ++met.classes;
     if (j - i < 2) continue;
-    for (size_t k = i; k < j; ++k) met.push_back({entries[k].code, cls});
-    ++cls;
+    FindNews(absl::MakeConstSpan(entries).subspan(i, j - i), news);
+    if (!news[0]) continue;
+    const auto cls = static_cast<uint32_t>(met.fingerprints.size());
+    for (size_t k = i; k < j; ++k) {
+      if (news[k - i]) met.codes.push_back({entries[k].code, cls});
+    }
+    met.fingerprints.push_back(entries[i].fingerprint);
   }
-  return classes;
+  return met;
 }
 
-std::vector<Coded> SortTable(Enumerator& all, int64_t& classes) {
-  std::vector<std::vector<Coded>> parts(Table::kParts);
+// What met in all parts, the codes in order; their classes are numbered from
+// `first` on.
+Met SortTables(Enumerator& all, uint32_t first) {
+  std::vector<Met> parts(Table::kParts);
   std::atomic<int> next{0};
-  std::atomic<int64_t> count{0};
   OnThreads(all, [&] {
     for (int part = next++; part < Table::kParts; part = next++) {
-      count += SortPart(all, part, parts[part]);
+      parts[part] = SortPart(all, part);
     }
   });
-  classes = count;
+  Met met;
   size_t size = 0;
-  for (const auto& part : parts) size += part.size();
-  std::vector<Coded> met;
-  met.reserve(size);
-  uint32_t first = 0;
-  for (auto& part : parts) {
-    for (const Coded& c : part) met.push_back({c.code, first + c.cls});
-    if (!part.empty()) first += part.back().cls + 1;
-    std::vector<Coded>().swap(part);
+  for (const Met& part : parts) size += part.codes.size();
+  met.codes.reserve(size);
+  for (Met& part : parts) {
+    for (const Coded& c : part.codes) {
+      met.codes.push_back({c.code, first + c.cls});
+    }
+    first += static_cast<uint32_t>(part.fingerprints.size());
+    met.classes += part.classes;
+    met.fingerprints.insert(met.fingerprints.end(), part.fingerprints.begin(),
+                            part.fingerprints.end());
+    part = {};
   }
-  std::sort(met.begin(), met.end(),
+  std::sort(met.codes.begin(), met.codes.end(),
             [](const Coded& a, const Coded& b) { return a.code < b.code; });
   return met;
 }
@@ -80,33 +122,69 @@ std::vector<Coded> SortTable(Enumerator& all, int64_t& classes) {
 struct Rebuilt {
   uint32_t cls;
   int steps;
+  uint64_t code;
   Worker::Renamed renamed;
 };
 
 // Finds the members of the codes that stem from one graph.
-void Extend(const Enumerator& all, Worker& worker, absl::Span<const Coded> met,
-            std::vector<Rebuilt>& out) {
-  const GraphId parent = Code64::Parent(met[0].code);
-  if (parent == kNone) {
-    for (const Coded& c : met) {
-      out.push_back({c.cls, 0, {{Code64::Ordinal(c.code)}, {}}});
+class Extender {
+ public:
+  Extender(const Enumerator& all, Worker& worker, std::vector<Rebuilt>& out)
+      : all_(all), worker_(worker), out_(out) {}
+
+  void Run(absl::Span<const Coded> met) {
+    const GraphId parent = Code64::Parent(met[0].code);
+    if (parent == Code64::kLeaves) {
+      for (const Coded& c : met) {
+        out_.push_back({c.cls, 0, c.code, {{Code64::Ordinal(c.code)}, {}}});
+      }
+      return;
     }
-    return;
+    met_ = met;
+    at_ = 0;
+    worker_.Visit(parent);
+    const bool last = all_.IsLastParent(parent);
+    while (Next() < Code64::kFirstFresh) {
+      const uint32_t ordinal = Next();
+      Add({last ? worker_.NumberedAt(ordinal) : all_.Child(parent, ordinal),
+           nullptr},
+          ordinal);
+    }
+    if (at_ == met_.size()) return;
+    uint32_t ordinal = Code64::kFirstFresh;
+    all_.ForEachFresh(parent, [&](FreshSteps::Step step) {
+      if (Next() == ordinal) {
+        const NewStep fresh = worker_.StepOf(step);
+        Add({kNone, &fresh}, ordinal);
+      }
+      ++ordinal;
+    });
   }
-  worker.Visit(parent);
-  uint32_t ordinal = 0;
-  size_t at = 0;
-  worker.ForEachExtension(all.IsLastParent(parent), [&](const Extension& e) {
-    if (at == met.size() || !all.Keeps(worker, e)) return;
-    if (Code64::Ordinal(met[at].code) == ordinal) worker.Prepare(e);
-    for (; at < met.size() && Code64::Ordinal(met[at].code) == ordinal; ++at) {
-      out.push_back({met[at].cls, worker.steps() + 1,
-                     worker.Rename(e, Code64::Mask(met[at].code),
-                                   Code64::Twin(met[at].code))});
+
+ private:
+  // The ordinal of the next code, or kNone.
+  uint32_t Next() const {
+    return at_ < met_.size() ? Code64::Ordinal(met_[at_].code) : kNone;
+  }
+
+  // Adds the members that the next codes stand for, all of one extension.
+  void Add(const Extension& e, uint32_t ordinal) {
+    const uint32_t mask = Code64::Mask(met_[at_].code);
+    worker_.Prepare(e, /*all=*/(mask & (mask - 1)) != 0);
+    for (; Next() == ordinal; ++at_) {
+      const uint64_t code = met_[at_].code;
+      out_.push_back(
+          {met_[at_].cls, worker_.steps() + 1, code,
+           worker_.Rename(e, Code64::Mask(code), Code64::Twin(code))});
     }
-    ++ordinal;
-  });
-}
+  }
+
+  const Enumerator& all_;
+  Worker& worker_;
+  std::vector<Rebuilt>& out_;
+  absl::Span<const Coded> met_;
+  size_t at_ = 0;
+};
 
 // Writes members into the dag, one after the other.
 class Importer {
@@ -116,13 +194,13 @@ class Importer {
   void Add(const Rebuilt& member) {
     const auto first = static_cast<uint32_t>(hits_.outputs.size());
     for (TensorId t : member.renamed.outputs) {
-      hits_.outputs.push_back(t > kNone - kMaxOperands
+      hits_.outputs.push_back(t > kNone - kMaxOutputs
                                   ? Fresh(member.renamed.fresh, kNone - t)
                                   : Import(t));
     }
     hits_.members.push_back(
         {member.cls, static_cast<uint32_t>(member.steps), first,
-         static_cast<uint32_t>(member.renamed.outputs.size())});
+         static_cast<uint32_t>(member.renamed.outputs.size()), member.code});
   }
 
  private:
@@ -171,7 +249,7 @@ class Rebuilder {
 
   void Run(Hits& hits) {
     Importer importer(all_.terms(), hits);
-    hits.members.reserve(met_.size());
+    hits.members.reserve(hits.members.size() + met_.size());
     size_t at = 0;
     while (at < met_.size()) {
       std::vector<absl::Span<const Coded>> stretches;
@@ -206,9 +284,10 @@ class Rebuilder {
       Worker& worker = *workers_[thread++];
       for (size_t s = next++; s < stretches.size(); s = next++) {
         const absl::Span<const Coded> met = stretches[s];
+        Extender extender(all_, worker, out[s]);
         for (size_t i = 0, j = 0; i < met.size(); i = j) {
           while (j < met.size() && ParentOf(met[j]) == ParentOf(met[i])) ++j;
-          Extend(all_, worker, met.subspan(i, j - i), out[s]);
+          extender.Run(met.subspan(i, j - i));
         }
       }
     });
@@ -222,15 +301,17 @@ class Rebuilder {
 
 }  // namespace
 
-Hits FindHits(Enumerator& all) {
-  Hits hits(all.terms().symmetry().num_leaves());
-  const std::vector<Coded> met = SortTable(all, hits.classes);
-  Rebuilder(all, met).Run(hits);
-  std::stable_sort(hits.members.begin(), hits.members.end(),
+std::vector<uint64_t> FindHits(Enumerator& all, Hits& hits) {
+  const auto before = static_cast<int64_t>(hits.members.size());
+  Met met =
+      SortTables(all, hits.members.empty() ? 0 : hits.members.back().cls + 1);
+  hits.classes += met.classes;
+  Rebuilder(all, met.codes).Run(hits);
+  std::stable_sort(hits.members.begin() + before, hits.members.end(),
                    [](const Member& a, const Member& b) {
                      return a.cls != b.cls ? a.cls < b.cls : a.steps < b.steps;
                    });
-  return hits;
+  return std::move(met.fingerprints);
 }
 
 }  // namespace isomer::gen

@@ -17,13 +17,15 @@ struct Member {
   uint32_t cls = 0;  // members of one class have one fingerprint
   uint32_t steps = 0;
   uint32_t first = 0, count = 0;  // outputs, in Hits::outputs
+  uint64_t code = 0;
 };
 
 struct Hits {
   explicit Hits(int num_leaves) : dag(num_leaves) {}
 
   Dag dag;
-  std::vector<Member> members;  // by class, then by steps and code
+  // In the order in which they were added, then by class, steps and code.
+  std::vector<Member> members;
   std::vector<TensorId> outputs;
   int64_t classes = 0;  // different fingerprints, met or not
 
@@ -32,9 +34,10 @@ struct Hits {
   }
 };
 
-// Sorts the table of an enumeration and rebuilds what met; the table is empty
-// afterwards.
-Hits FindHits(Enumerator& all);
+// Sorts the tables of an enumeration and adds what met to the hits, rebuilt;
+// the tables are empty afterwards. Two outputs are left out if one of them is
+// made alike in all others that they met. Returns the fingerprints that stay.
+std::vector<uint64_t> FindHits(Enumerator& all, Hits& hits);
 
 }  // namespace isomer::gen
 

@@ -49,7 +49,7 @@ double Since(absl::Time start) {
 
 // The rule at the ranks of the candidate's leaves.
 RuleSyntax WhereSeen(const Candidate& candidate) {
-  RuleSyntax rule = candidate.rule;
+  RuleSyntax rule = candidate.rule();
   for (const CandidateLeaf& leaf : candidate.leaves) {
     ir::ConditionSyntax c;
     c.left.kind = ir::ValueSyntax::Kind::kRank;
@@ -191,7 +191,7 @@ Minimiser::Looked Minimiser::Look(const Candidate& candidate) const {
     return {std::nullopt,
             absl::StrCat("ill-formed: ", checked.status().message())};
   }
-  std::optional<std::string> why = Given(*checked, candidate.rule.both_ways);
+  std::optional<std::string> why = Given(*checked, seen.both_ways);
   return {*std::move(checked), std::move(why)};
 }
 
@@ -222,16 +222,16 @@ absl::Status Minimiser::TakeBatch(absl::Span<const Candidate* const> batch) {
 absl::Status Minimiser::Take(const Candidate& candidate, Looked looked,
                              bool again) {
   auto drop = [&](std::string why) {
-    out_.dropped.push_back({ir::PrintRule(candidate.rule), std::move(why)});
+    out_.dropped.push_back({candidate.text, std::move(why)});
     return absl::OkStatus();
   };
-  if (again && !looked.why) {
-    looked.why = Given(*looked.rule, candidate.rule.both_ways);
-  }
+  if (looked.why) return drop(*std::move(looked.why));
+  const RuleSyntax seen = candidate.rule();
+  if (again) looked.why = Given(*looked.rule, seen.both_ways);
   if (looked.why) return drop(*std::move(looked.why));
   // What cannot be proved where it was seen will not be at more sizes, unless
   // it takes sizes for numbers.
-  if (!NamesSizes(candidate.rule, Leaves(candidate))) {
+  if (!NamesSizes(seen, Leaves(candidate))) {
     const verify::Verdict quick =
         verify::Verify(*looked.rule, ProofOptions(kQuickSteps));
     if (quick.outcome == verify::Outcome::kUnknown) {
@@ -353,7 +353,8 @@ absl::StatusOr<Minimised> Minimiser::Run(
   };
   std::vector<Sized> order;
   for (const Candidate& c : candidates) {
-    order.push_back({&c, TreeSize(c.rule.source) + TreeSize(c.rule.target)});
+    const RuleSyntax rule = c.rule();
+    order.push_back({&c, TreeSize(rule.source) + TreeSize(rule.target)});
   }
   absl::c_stable_sort(order, [](const Sized& a, const Sized& b) {
     return a.size != b.size

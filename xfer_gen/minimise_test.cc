@@ -34,7 +34,7 @@ std::vector<Candidate> Read(const std::vector<std::string>& lines) {
     auto rule = ir::ParseRuleBody(parts[0]);
     EXPECT_TRUE(rule.ok()) << rule.status() << line;
     if (!rule.ok()) continue;
-    c.rule = *std::move(rule);
+    c.text = ir::PrintRule(*rule);
     for (absl::string_view leaf : absl::StrSplit(parts[1], ", ")) {
       const std::vector<std::string> words = absl::StrSplit(leaf, ' ');
       c.leaves.push_back({words[0], false, *ParseType(words[1])});
@@ -222,10 +222,11 @@ std::vector<Candidate> CandidatesOf(const std::string& bytes) {
     EXPECT_TRUE(at.ok()) << at.status();
     if (!at.ok()) continue;
     Candidate c;
-    c.rule = *r.rule;
-    c.rule.name.clear();
-    c.rule.where.clear();
-    c.rule.both_ways = true;
+    ir::RuleSyntax syntax = *r.rule;
+    syntax.name.clear();
+    syntax.where.clear();
+    syntax.both_ways = true;
+    c.text = ir::PrintRule(syntax);
     c.source_steps = static_cast<int>(rule->source().nodes.size());
     c.target_steps = static_cast<int>(rule->target().nodes.size());
     for (NodeId id : at->source.inputs()) {

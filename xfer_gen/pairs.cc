@@ -41,8 +41,10 @@ uint64_t KeyOf(const PairCode& code) {
   return ir::HashCombine(code.skeleton, ir::HashText(code.places));
 }
 
+}  // namespace
+
 // The world of the enumeration, then those of the other sizes.
-class Worlds {
+class PairFinder::Worlds {
  public:
   Worlds(Enumerator& all, uint64_t seed) : first_(all.world()) {
     for (size_t i = 1; i < all.preset().sizes.size(); ++i) {
@@ -59,10 +61,16 @@ class Worlds {
 };
 
 // What one thread does.
-class Finder {
+class PairFinder::Finder {
  public:
-  Finder(const Preset& preset, const Hits& hits, Worlds& worlds, uint64_t seed)
-      : preset_(preset), hits_(hits), dag_(hits.dag), seed_(seed) {
+  // `prints` are those of the second world.
+  Finder(const Preset& preset, const Hits& hits, Worlds& worlds,
+         const std::vector<uint64_t>& prints, uint64_t seed)
+      : preset_(preset),
+        hits_(hits),
+        dag_(hits.dag),
+        prints_(prints),
+        seed_(seed) {
     for (size_t i = 0; i < worlds.size(); ++i) {
       values_.emplace_back(dag_, worlds[i], ir::HashCombine(seed_, i));
       std::set<uint64_t>& prints = leaf_prints_.emplace_back();
@@ -90,6 +98,9 @@ class Finder {
       stats.confirmed += static_cast<int64_t>(j - i) - 1;
       Group(absl::MakeConstSpan(keys_).subspan(i, j - i), world);
     }
+    if (hits_.members[begin].count != 1) return;
+    if (IsOpen(begin, end)) open.push_back(begin);
+    if (keys_.front().first != keys_.back().first) impure.push_back(begin);
   }
 
   // Pairs every member with the first ones that have the fewest steps; what
@@ -110,15 +121,68 @@ class Finder {
 
   std::vector<EqualPair> found;
   CandidateStats stats;
+  // Classes of open tensors, and those that fell apart, by their first members.
+  std::vector<size_t> open, impure;
+
+  // Finds the print of a leaf, and those of a step, in the second world.
+  uint64_t PrintLeaf(TensorId leaf) { return values_[1].Print(leaf); }
+  void PrintStep(uint32_t step, uint64_t* prints) {
+    values_[1].PrintStep(step, prints);
+  }
 
  private:
+  uint64_t Print(size_t world, TensorId t) {
+    return world == 1 ? prints_[t] : values_[world].Print(t);
+  }
+
+  // Whether the members of a class, single tensors, differ in their template or
+  // their operands, in either of the two worlds in which members are compared.
+  // Where members were left out the rest does not tell.
+  bool IsOpen(size_t begin, size_t end) {
+    bool differ = false, leaves = true;
+    for (size_t i = begin; i < end; ++i) {
+      const Member& m = hits_.members[i];
+      differ = differ || Code64::Twin(m.code) == Code64::kMostTwins - 1 ||
+               MakingOf(m) != MakingOf(hits_.members[begin]);
+    }
+    if (!differ) return false;
+    // With another output, what equals a leaf is no news.
+    for (size_t i = begin; i < end && leaves; ++i) {
+      const TensorId t = hits_.OutputsOf(hits_.members[i])[0];
+      leaves = EqualsLeaf(t, 0) &&
+               (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1));
+    }
+    return !leaves;
+  }
+
+  // The template, the output and the values of the operands, as one number.
+  uint64_t MakingOf(const Member& m) {
+    const TensorId t = hits_.OutputsOf(m)[0];
+    if (dag_.IsLeaf(t)) return t;
+    const DagStep& s = dag_.step(dag_.step_of(t));
+    absl::InlinedVector<uint64_t, kMaxOperands> operands;
+    for (TensorId operand : s.span()) {
+      uint64_t print = Print(0, operand);
+      if (values_.size() > 1) {
+        print = ir::HashCombine(print, Print(1, operand));
+      }
+      operands.push_back(print);
+    }
+    if (preset_.templates[s.tmpl].commutative) {
+      std::sort(operands.begin(), operands.end());
+    }
+    uint64_t h = ir::HashCombine(s.tmpl, t - s.first);
+    for (uint64_t print : operands) h = ir::HashCombine(h, print);
+    return h;
+  }
+
   // The outputs of members, as one number each; false if one does not type.
   bool Keys(size_t begin, size_t end, size_t world) {
     keys_.clear();
     for (size_t i = begin; i < end; ++i) {
       uint64_t key = 0;
       for (TensorId t : hits_.OutputsOf(hits_.members[i])) {
-        const uint64_t print = values_[world].Print(t);
+        const uint64_t print = Print(world, t);
         if (print == 0) return false;
         key += ir::HashMix(print);
       }
@@ -132,9 +196,9 @@ class Finder {
                       absl::Span<const TensorId> b, size_t world) {
     SideOutputs out;
     for (TensorId t : a) {
-      const uint64_t print = values_[world].Print(t);
+      const uint64_t print = Print(world, t);
       for (TensorId u : b) {
-        if (values_[world].Print(u) == print) {
+        if (Print(world, u) == print) {
           out.push_back(u);
           break;
         }
@@ -183,8 +247,8 @@ class Finder {
     for (size_t w = 1; w < values_.size(); ++w) {
       bool typed = true, same = true;
       for (size_t k = 0; k < a.outputs.size() && typed; ++k) {
-        const uint64_t x = values_[w].Print(a.outputs[k]);
-        const uint64_t y = values_[w].Print(b.outputs[k]);
+        const uint64_t x = Print(w, a.outputs[k]);
+        const uint64_t y = Print(w, b.outputs[k]);
         typed = x != 0 && y != 0;
         same = same && x == y;
       }
@@ -236,7 +300,7 @@ class Finder {
   }
 
   bool EqualsLeaf(TensorId t, size_t world) {
-    return leaf_prints_[world].contains(values_[world].Print(t));
+    return leaf_prints_[world].contains(Print(world, t));
   }
 
   // One template on operands that are equal, place by place.
@@ -246,8 +310,7 @@ class Finder {
                   &t = dag_.step(dag_.step_of(y));
     if (s.tmpl != t.tmpl || x - s.first != y - t.first) return false;
     auto equal = [&](int i, int j) {
-      return values_[world].Print(s.operands[i]) ==
-             values_[world].Print(t.operands[j]);
+      return Print(world, s.operands[i]) == Print(world, t.operands[j]);
     };
     bool same = true;
     for (int k = 0; k < s.arity; ++k) same = same && equal(k, k);
@@ -319,6 +382,7 @@ class Finder {
   const Preset& preset_;
   const Hits& hits_;
   const Dag& dag_;
+  const std::vector<uint64_t>& prints_;
   uint64_t seed_;
   std::deque<DagValues> values_;                 // by world
   std::vector<std::set<uint64_t>> leaf_prints_;  // by world
@@ -328,6 +392,8 @@ class Finder {
   // Hashes of codes: of pairs that hold at other sizes, and of all.
   absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_pairs_;
 };
+
+namespace {
 
 // Leaves out what another pair gives by giving its variables names; the first
 // in the order of the members is kept.
@@ -367,20 +433,55 @@ void AddUp(const CandidateStats& from, CandidateStats& to) {
 
 }  // namespace
 
-std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
-                                 uint64_t seed,
-                                 const std::function<bool()>& go_on,
-                                 CandidateStats& stats) {
-  constexpr size_t kStretch = 4096;
+PairFinder::PairFinder(Enumerator& all, const Hits& hits, uint64_t seed)
+    : all_(all), hits_(hits) {
   seed = ir::HashMix(seed + 0x5eed);
-  Worlds worlds(all, seed);
-  const std::vector<Member>& members = hits.members;
-  std::atomic<size_t> next{0};
+  worlds_ = std::make_unique<Worlds>(all, seed);
+  for (int t = 0; t < all.options().threads; ++t) {
+    finders_.push_back(
+        std::make_unique<Finder>(all.preset(), hits, *worlds_, prints_, seed));
+  }
+  for (int leaf = 0; leaf < hits.dag.num_leaves(); ++leaf) {
+    prints_.push_back(finders_[0]->PrintLeaf(static_cast<TensorId>(leaf)));
+  }
+}
+
+PairFinder::~PairFinder() = default;
+
+void PairFinder::OnThreads(const std::function<void(Finder&)>& work) {
+  std::vector<std::thread> pool;
+  for (size_t t = 1; t < finders_.size(); ++t) {
+    pool.emplace_back([&, t] { work(*finders_[t]); });
+  }
+  work(*finders_[0]);
+  for (std::thread& t : pool) t.join();
+}
+
+void PairFinder::FindPrints() {
+  constexpr uint32_t kStretch = 4096;
+  const Dag& dag = hits_.dag;
+  prints_.resize(dag.num_tensors());
+  std::atomic<uint32_t> next{steps_};
+  OnThreads([&](Finder& finder) {
+    for (uint32_t from = next.fetch_add(kStretch); from < dag.num_steps();
+         from = next.fetch_add(kStretch)) {
+      const uint32_t to = std::min(from + kStretch, dag.num_steps());
+      for (uint32_t s = from; s < to; ++s) {
+        finder.PrintStep(s, &prints_[dag.step(s).first]);
+      }
+    }
+  });
+  steps_ = dag.num_steps();
+}
+
+void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
+  constexpr size_t kStretch = 4096;
+  const std::vector<Member>& members = hits_.members;
+  FindPrints();
+  std::atomic<size_t> next{first};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  std::vector<EqualPair> found;
-  auto work = [&] {
-    Finder finder(all.preset(), hits, worlds, seed);
+  OnThreads([&](Finder& finder) {
     auto starts = [&](size_t i) {
       return i == 0 || members[i].cls != members[i - 1].cls;
     };
@@ -398,15 +499,33 @@ std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
       std::lock_guard lock(mutex);
       if (!go_on()) stopped = true;
     }
-    std::lock_guard lock(mutex);
-    std::move(finder.found.begin(), finder.found.end(),
-              std::back_inserter(found));
-    AddUp(finder.stats, stats);
+  });
+}
+
+void PairFinder::MarkTensors() {
+  const std::vector<Member>& members = hits_.members;
+  std::vector<uint64_t> open, impure;
+  auto add = [&](size_t i, std::vector<uint64_t>& codes) {
+    const uint32_t cls = members[i].cls;
+    for (; i < members.size() && members[i].cls == cls; ++i) {
+      codes.push_back(members[i].code);
+    }
   };
-  std::vector<std::thread> pool;
-  for (int t = 1; t < all.options().threads; ++t) pool.emplace_back(work);
-  work();
-  for (std::thread& t : pool) t.join();
+  for (const auto& finder : finders_) {
+    for (size_t i : finder->open) add(i, open);
+    for (size_t i : finder->impure) add(i, impure);
+  }
+  all_.MarkOpen(open);
+  all_.MarkImpure(impure);
+}
+
+std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {
+  std::vector<EqualPair> found;
+  for (const auto& finder : finders_) {
+    std::move(finder->found.begin(), finder->found.end(),
+              std::back_inserter(found));
+    AddUp(finder->stats, stats);
+  }
   return Distinct(std::move(found), stats);
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "xfer_gen/hits.h"
@@ -34,13 +35,41 @@ struct EqualPair {
   size_t place = 0;  // of its class among the members
 };
 
-// Finds the pairs, in an order that depends on neither threads nor time, with
-// the threads of the enumeration. `go_on` is asked now and then, by one thread
-// at a time, and may stop the search.
-std::vector<EqualPair> FindPairs(Enumerator& all, const Hits& hits,
-                                 uint64_t seed,
-                                 const std::function<bool()>& go_on,
-                                 CandidateStats& stats);
+// Finds the pairs among hits as they are added, with the threads of the
+// enumeration.
+class PairFinder {
+ public:
+  PairFinder(Enumerator& all, const Hits& hits, uint64_t seed);
+  ~PairFinder();
+
+  // Compares the members from number `first` on. `go_on` is asked now and then,
+  // by one thread at a time, and may stop the search.
+  void Compare(size_t first, const std::function<bool()>& go_on);
+  // Tells the enumeration which of the single tensors compared are open: they
+  // equal another one which is not the same template on equal operands; and
+  // which are impure: their fingerprint has met one of another value.
+  void MarkTensors();
+  // The pairs, in an order that depends on neither threads nor time.
+  std::vector<EqualPair> Take(CandidateStats& stats);
+
+ private:
+  class Finder;
+  class Worlds;
+
+  // Calls `work(finder)` on all threads.
+  void OnThreads(const std::function<void(Finder&)>& work);
+  // Finds the prints of new steps in the second world.
+  void FindPrints();
+
+  Enumerator& all_;
+  const Hits& hits_;
+  std::unique_ptr<Worlds> worlds_;
+  // In the second world, by tensor; 0 where it does not type. Found before
+  // members are compared, in the order of the steps, which is kind to caches.
+  std::vector<uint64_t> prints_;
+  uint32_t steps_ = 0;                            // whose prints are there
+  std::vector<std::unique_ptr<Finder>> finders_;  // by thread
+};
 
 }  // namespace isomer::gen
 

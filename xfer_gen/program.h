@@ -30,9 +30,11 @@ struct Scratch {
 class Program {
  public:
   // Compiles a graph whose inputs and outputs are floating-point tensors.
-  // Composite operators are opened.
+  // Composite operators are opened. `check` holds the code against the
+  // operators' own kernels, once.
   static absl::StatusOr<Program> Compile(const ir::Graph& graph,
-                                         ir::Expansions& expansions);
+                                         ir::Expansions& expansions,
+                                         bool check);
 
   const std::vector<TensorType>& outputs() const { return outputs_; }
   // The number of elements of all outputs together.

@@ -1,4 +1,4 @@
-// Fingerprints of graphs with their codes, 16 bytes each. Entries are kept in
+// Fingerprints of graphs with their codes, 32 bytes each. Entries are kept in
 // blocks by the first bits of the fingerprint, so that equal ones are found
 // by sorting one part at a time, without a second copy of the whole.
 #ifndef ISOMER_XFER_GEN_TABLE_H_
@@ -13,9 +13,15 @@
 
 namespace isomer::gen {
 
+using Makings = std::array<uint32_t, 4>;
+
 struct Entry {
   uint64_t fingerprint;
   uint64_t code;
+  // How two to four outputs are made, in the order of their values: equal if
+  // they are the same template on equal operands. The first is 0 if this is not
+  // known, the last ones if there are fewer outputs.
+  Makings makings;
   friend bool operator<(const Entry& a, const Entry& b) {
     return a.fingerprint != b.fingerprint ? a.fingerprint < b.fingerprint
                                           : a.code < b.code;
@@ -39,6 +45,7 @@ class Table {
     ++size_;
   }
 
+  // How many were added.
   int64_t size() const { return size_; }
   // Bytes held; may be asked by another thread.
   int64_t bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -50,6 +57,8 @@ class Table {
       const int n = b + 1 == p.blocks.size() ? p.used : kBlock;
       out.insert(out.end(), p.blocks[b].get(), p.blocks[b].get() + n);
       p.blocks[b].reset();
+      bytes_.fetch_sub(kBlock * static_cast<int64_t>(sizeof(Entry)),
+                       std::memory_order_relaxed);
     }
     p.blocks.clear();
     p.used = kBlock;

@@ -20,6 +20,7 @@ namespace isomer::gen {
 
 inline constexpr int kMaxSteps = 6;     // of a graph
 inline constexpr int kMaxOperands = 4;  // of a term
+inline constexpr int kMaxOutputs = 4;   // of a term
 
 using TermId = uint32_t;
 // Leaves come first, then the outputs of terms.
@@ -96,6 +97,13 @@ class Terms {
 
   // The first member of the term's orbit.
   TermId First(TermId t) const { return rows_[orbits_[terms_[t].orbit].row]; }
+
+  // All members of the term's orbit; some may stand there more than once.
+  absl::Span<const TermId> OrbitOf(TermId t) const {
+    const Orbit& o = orbits_[terms_[t].orbit];
+    const size_t end = &o == &orbits_.back() ? rows_.size() : (&o + 1)->row;
+    return absl::MakeConstSpan(rows_).subspan(o.row, end - o.row);
+  }
 
   // The terms that are made of leaves and of these terms, each of which they
   // need; ascending.

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "ops/elem.h"
 #include "ops/status.h"
@@ -17,8 +18,9 @@ namespace isomer::gen {
 
 namespace {
 
-// An index expression over numbered variables: a sum of products, whose
-// factors are variables or the divisions and extremes of other expressions.
+// An index expression over numbered variables: a sum of multiples of variables
+// and of products, whose factors are variables or the divisions and extremes of
+// other expressions.
 struct IndexCode {
   enum class Call { kVariable, kFloorDiv, kMax, kMin };
   struct Factor {
@@ -26,11 +28,16 @@ struct IndexCode {
     int variable = 0;
     std::vector<IndexCode> args = {};
   };
+  struct Multiple {
+    int64_t coefficient;
+    int variable;
+  };
   struct Product {
     int64_t coefficient;
     std::vector<Factor> factors;
   };
   int64_t constant = 0;
+  absl::InlinedVector<Multiple, 4> multiples;
   std::vector<Product> products;
 };
 
@@ -51,12 +58,34 @@ int64_t Value(const IndexCode::Factor& f,
 
 int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables) {
   int64_t v = e.constant;
+  for (const IndexCode::Multiple& m : e.multiples) {
+    v += m.coefficient * variables[m.variable];
+  }
   for (const IndexCode::Product& p : e.products) {
     int64_t term = p.coefficient;
     for (const IndexCode::Factor& f : p.factors) term *= Value(f, variables);
     v += term;
   }
   return v;
+}
+
+// Adds a multiple of one expression to another.
+void AddTo(IndexCode& to, int64_t times, const IndexCode& from) {
+  to.constant += times * from.constant;
+  for (const IndexCode::Multiple& m : from.multiples) {
+    auto it = std::find_if(
+        to.multiples.begin(), to.multiples.end(),
+        [&](const IndexCode::Multiple& o) { return o.variable == m.variable; });
+    if (it == to.multiples.end()) {
+      to.multiples.push_back({times * m.coefficient, m.variable});
+    } else {
+      it->coefficient += times * m.coefficient;
+    }
+  }
+  for (IndexCode::Product p : from.products) {
+    p.coefficient *= times;
+    to.products.push_back(std::move(p));
+  }
 }
 
 struct ElemCode;
@@ -73,7 +102,7 @@ struct ElemCode {
   Field value = {};                          // kConst
   IndexCode index = {};                      // kIndex; kReduce: extent
   int input = 0;                             // kInput
-  std::vector<IndexCode> place = {};         // kInput
+  IndexCode place = {};                      // kInput: among its elements
   Elem::Fold fold = {};                      // kReduce
   int variable = 0;                          // kReduce
   Instruction::Function function = nullptr;  // kFn
@@ -96,8 +125,11 @@ Instruction::Function FindFunction(absl::string_view name) {
 // Turns an element into code; `ok` goes to false where that is not possible.
 class Compiler {
  public:
-  explicit Compiler(std::vector<std::string> variables)
-      : variables_(std::move(variables)) {}
+  Compiler(std::vector<std::string> variables,
+           absl::Span<const TensorType> inputs)
+      : variables_(std::move(variables)) {
+    for (const TensorType& t : inputs) strides_.push_back(Strides(t.shape));
+  }
 
   bool ok() const { return ok_; }
   size_t num_variables() const { return most_; }
@@ -113,7 +145,9 @@ class Compiler {
         return out;
       case Elem::Kind::kInput:
         out.input = e.input();
-        for (const DimExpr& d : e.indices()) out.place.push_back(Index(d));
+        for (size_t d = 0; d < e.indices().size(); ++d) {
+          AddTo(out.place, strides_[e.input()][d], Index(e.indices()[d]));
+        }
         return out;
       case Elem::Kind::kReduce:
         out.index = Index(e.expr());
@@ -152,7 +186,15 @@ class Compiler {
         ok_ = ok_ && f.power > 0;
         for (int k = 0; k < f.power; ++k) product.factors.push_back(Of(f.atom));
       }
-      out.products.push_back(std::move(product));
+      const bool multiple =
+          product.factors.size() == 1 &&
+          product.factors[0].call == IndexCode::Call::kVariable;
+      if (multiple) {
+        out.multiples.push_back(
+            {product.coefficient, product.factors[0].variable});
+      } else {
+        out.products.push_back(std::move(product));
+      }
     }
     return out;
   }
@@ -203,6 +245,7 @@ class Compiler {
   }
 
   std::vector<std::string> variables_;
+  std::vector<std::vector<int64_t>> strides_;  // of the inputs
   size_t most_ = 0;
   bool ok_ = true;
 };
@@ -210,14 +253,12 @@ class Compiler {
 // Writes instructions for one output element after the other.
 class Emitter {
  public:
-  Emitter(absl::Span<const TensorType> types, absl::Span<const Ref> inputs,
-          Ref temporaries, size_t num_variables, Code& code)
+  Emitter(absl::Span<const Ref> inputs, Ref temporaries, size_t num_variables,
+          Code& code)
       : inputs_(inputs),
         next_(temporaries),
         variables_(num_variables),
-        code_(code) {
-    for (const TensorType& t : types) strides_.push_back(Strides(t.shape));
-  }
+        code_(code) {}
 
   std::vector<int64_t>& variables() { return variables_; }
 
@@ -246,7 +287,7 @@ class Emitter {
         Instruction f{.kind = Instruction::Kind::kFunction,
                       .function = e.function};
         const Ref arg = Emit(e.args[0]);
-        return Add(f, {arg});
+        return Add(f, {&arg, 1});
     }
     return {};
   }
@@ -260,7 +301,7 @@ class Emitter {
       return;
     }
     Instruction copy{.kind = Instruction::Kind::kSum, .out = to};
-    Append(copy, {from});
+    Append(copy, {&from, 1});
   }
 
   Ref next() const { return next_; }
@@ -276,12 +317,9 @@ class Emitter {
   }
 
   Ref Input(const ElemCode& e) {
-    int64_t at = 0;
-    for (size_t d = 0; d < e.place.size(); ++d) {
-      at += Value(e.place[d], variables_) * strides_[e.input][d];
-    }
     const Ref base = inputs_[e.input];
-    return Ref(base.array(), base.place() + static_cast<uint32_t>(at));
+    return Ref(base.array(), base.place() + static_cast<uint32_t>(
+                                                Value(e.place, variables_)));
   }
 
   bool IsConstant(Ref r, Field value) const {
@@ -304,7 +342,7 @@ class Emitter {
   }
 
   Ref Simple(Instruction::Kind kind, const ElemCode& e) {
-    std::vector<Ref> args;
+    absl::InlinedVector<Ref, 4> args;
     for (const ElemCode& arg : e.args) args.push_back(Emit(arg));
     const bool constant = args[1].array() == 0;
     if (kind == Instruction::Kind::kDiv && constant) {
@@ -318,7 +356,7 @@ class Emitter {
 
   // Nested sums become one; sums of products become dot products.
   Ref Reduce(const ElemCode& e) {
-    std::vector<const ElemCode*> nest = {&e};
+    absl::InlinedVector<const ElemCode*, 4> nest = {&e};
     while (nest.back()->args[0].kind == Elem::Kind::kReduce &&
            nest.back()->args[0].fold == e.fold) {
       nest.push_back(&nest.back()->args[0]);
@@ -326,7 +364,7 @@ class Emitter {
     const ElemCode& body = nest.back()->args[0];
     const bool dot =
         e.fold == Elem::Fold::kSum && body.kind == Elem::Kind::kMul;
-    std::vector<Ref> args;
+    absl::InlinedVector<Ref, 128> args;
     Loop(nest, 0, [&] {
       if (!dot) {
         const Ref r = Emit(body);
@@ -361,7 +399,8 @@ class Emitter {
   }
 
   template <class F>
-  void Loop(const std::vector<const ElemCode*>& nest, size_t depth, F body) {
+  void Loop(absl::Span<const ElemCode* const> nest, size_t depth,
+            const F& body) {
     if (depth == nest.size()) return body();
     const int64_t extent = Value(nest[depth]->index, variables_);
     for (int64_t k = 0; k < extent; ++k) {
@@ -370,14 +409,14 @@ class Emitter {
     }
   }
 
-  Ref Add(Instruction i, const std::vector<Ref>& args) {
+  Ref Add(Instruction i, absl::Span<const Ref> args) {
     i.out = next_;
     next_ = Ref(next_.array(), next_.place() + 1);
     Append(i, args);
     return i.out;
   }
 
-  void Append(Instruction i, const std::vector<Ref>& args) {
+  void Append(Instruction i, absl::Span<const Ref> args) {
     i.first = static_cast<uint32_t>(code_.operands.size());
     i.count = static_cast<uint32_t>(args.size());
     if (i.kind == Instruction::Kind::kDot) {
@@ -391,7 +430,6 @@ class Emitter {
   }
 
   absl::Span<const Ref> inputs_;
-  std::vector<std::vector<int64_t>> strides_;
   Ref next_;
   std::vector<int64_t> variables_;
   Code& code_;
@@ -424,12 +462,12 @@ absl::Status Unroll(const OpDef& op, absl::Span<const TensorType> types,
     index.push_back(DimExpr::Symbol(names.back()));
   }
   ASSIGN_OR_RETURN(Elem elem, IndexOp(op, sym, inferred, index));
-  Compiler compiler(names);
+  Compiler compiler(names, types);
   const ElemCode compiled = compiler.Compile(elem);
   if (!compiler.ok()) {
     return Unsupported(op.name, ": its elements depend on values");
   }
-  Emitter emitter(types, inputs, temporaries,
+  Emitter emitter(inputs, temporaries,
                   std::max(compiler.num_variables(), names.size()), code);
   const int64_t n = NumElements(shape);
   for (int64_t at = 0; at < n; ++at) {

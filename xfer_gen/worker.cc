@@ -3,17 +3,12 @@
 #include "xfer_gen/worker.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "graph/hashing.h"
 #include "ops/status.h"
 
 namespace isomer::gen {
-
-namespace {
-
-constexpr int kLargest = 2 * kMaxSteps;
-
-}  // namespace
 
 // ---- The graph
 
@@ -52,35 +47,52 @@ void Worker::Visit(GraphId graph) {
     }
     for (int k = 0; k < t.outputs; ++k) tensors_.push_back(t.first + k);
   }
-  for (int i = 0; i < steps_; ++i) components_ += component_[i] == i;
   // Labels may have moved to later steps: count distinct ones.
-  std::array<bool, kMaxSteps> seen = {};
-  components_ = 0;
+  uint32_t labels = 0;
+  for (int i = 0; i < steps_; ++i) labels |= 1u << component_[i];
+  components_ = __builtin_popcount(labels);
+  MarkOpen();
+}
+
+void Worker::MarkOpen() {
+  open_ = 0;
+  shut_ = sinks_;
+  int at = 0;
   for (int i = 0; i < steps_; ++i) {
-    components_ += !seen[component_[i]];
-    seen[component_[i]] = true;
+    const Term& t = all_.terms_.term(terms_[i]);
+    for (int k = 0; k < t.outputs; ++k, ++at) {
+      if (!all_.facts_[t.first + k].open) continue;
+      open_ |= 1u << at;
+      shut_ &= ~(1u << i);
+    }
   }
 }
 
-int Worker::Components(const Extension& e) const {
-  std::array<bool, kMaxSteps> touched = {};
-  int count = 0;
-  auto touch = [&](TensorId t) {
+Worker::Consumed Worker::ConsumedBy(const Extension& e) const {
+  Consumed out;
+  auto add = [&](TensorId t) {
     if (all_.terms_.IsLeaf(t)) return;
     const TermId from = all_.terms_.term_of(t);
-    const int at = static_cast<int>(
-        std::find(terms_.begin(), terms_.begin() + steps_, from) -
-        terms_.begin());
-    count += !touched[component_[at]];
-    touched[component_[at]] = true;
+    for (int i = 0; i < steps_; ++i) out.steps |= (terms_[i] == from) << i;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      out.tensors |= (tensors_[i] == t) << i;
+    }
   };
   if (e.fresh != nullptr) {
-    for (TensorId t : e.fresh->span()) touch(t);
+    for (TensorId t : e.fresh->span()) add(t);
   } else {
     const Term& term = all_.terms_.term(e.term);
-    for (int k = 0; k < term.arity; ++k) touch(term.operands[k]);
+    for (int k = 0; k < term.arity; ++k) add(term.operands[k]);
   }
-  return components_ + 1 - count;
+  return out;
+}
+
+int Worker::Components(const Extension& e) const {
+  uint32_t touched = 0;
+  for (uint32_t rest = ConsumedBy(e).steps; rest != 0; rest &= rest - 1) {
+    touched |= 1u << component_[__builtin_ctz(rest)];
+  }
+  return components_ + 1 - __builtin_popcount(touched);
 }
 
 uint32_t Worker::LeavesOf(const Extension& e) const {
@@ -90,7 +102,7 @@ uint32_t Worker::LeavesOf(const Extension& e) const {
   return mask;
 }
 
-const Worker::Images& Worker::ImagesFor(uint32_t used) {
+Worker::Images& Worker::ImagesFor(uint32_t used) {
   for (size_t i = 0; i < num_images_; ++i) {
     if (images_[i].used == used) return images_[i];
   }
@@ -99,29 +111,29 @@ const Worker::Images& Worker::ImagesFor(uint32_t used) {
   out.used = used;
   out.renamings = &all_.symmetry_.Permuting(used);
   out.terms.resize(out.renamings->size());
-  out.prints.resize(out.renamings->size());
+  out.pivots.clear();
+  out.has_prints = false;
+  out.num_prefixes = 0;
   for (size_t r = 0; r < out.renamings->size(); ++r) {
-    const Renaming& renaming = (*out.renamings)[r];
-    int at = 0;
+    auto& image = out.terms[r];
     for (int i = 0; i < steps_; ++i) {
-      const TermId image = all_.terms_.Act(renaming, terms_[i]);
-      out.terms[r][i] = image;
-      const Term& t = all_.terms_.term(image);
-      for (int k = 0; k < t.outputs; ++k) {
-        out.prints[r][at++] = all_.facts_[t.first + k].print;
-      }
+      image[i] = all_.terms_.Act((*out.renamings)[r], terms_[i]);
     }
-    std::sort(out.terms[r].begin(), out.terms[r].begin() + steps_);
+    std::sort(image.begin(), image.begin() + steps_);
+    int same = 0;
+    while (same < steps_ && image[same] == terms_[same]) ++same;
+    if (r > 0) {
+      out.pivots.emplace_back(same < steps_ ? terms_[same] : kNone, r);
+    }
   }
+  std::sort(out.pivots.begin(), out.pivots.end(), std::greater<>());
   return out;
 }
 
 // ---- Steps over the whole graph
 
 const Instance* Worker::FindKinds(int tmpl, absl::Span<const KindId> kinds) {
-  std::array<int32_t, 5> key = {tmpl, -1, -1, -1, -1};
-  std::copy(kinds.begin(), kinds.end(), key.begin() + 1);
-  auto [it, fresh] = instances_.try_emplace(key, nullptr);
+  auto [it, fresh] = instances_.try_emplace(InstanceKey(tmpl, kinds), nullptr);
   if (fresh) {
     it->second = const_cast<World&>(all_.world_).Find(tmpl, kinds);
   }
@@ -223,7 +235,6 @@ void Worker::Unary(absl::FunctionRef<void(const NewStep&)> found) {
 }
 
 void Worker::Binary(absl::FunctionRef<void(const NewStep&)> found) {
-  const Terms& terms = all_.terms_;
   auto is_sink = [&](TensorId t) { return UsesAllSinks({&t, 1}); };
   // One operand is a tensor of the graph that every term is needed for (or a
   // leaf, if the graph is empty), the other a leaf.
@@ -276,7 +287,6 @@ void Worker::Binary(absl::FunctionRef<void(const NewStep&)> found) {
       }
     }
   }
-  (void)terms;
 }
 
 void Worker::Wide(int tmpl, NewStep& step,
@@ -322,31 +332,35 @@ void Worker::ForEachOver(absl::FunctionRef<void(const NewStep&)> found) {
 
 // ---- Canonical extensions
 
+bool Worker::IsLess(const std::array<TermId, kMaxSteps>& images, TermId image,
+                    TermId t) const {
+  int i = 0;
+  bool placed = false;
+  for (int k = 0; k <= steps_; ++k) {
+    TermId b;
+    if (!placed && (i == steps_ || image < images[i])) {
+      b = image;
+      placed = true;
+    } else {
+      b = images[i++];
+    }
+    const TermId a = k == steps_ ? t : terms_[k];
+    if (a != b) return b < a;
+  }
+  return false;
+}
+
 bool Worker::IsCanonical(TermId t) {
   const uint32_t used = leaves_ | all_.terms_.term(t).leaves;
   if (!all_.symmetry_.IsPrefix(used)) return false;
   const Images& images = ImagesFor(used);
-  for (size_t r = 1; r < images.renamings->size(); ++r) {
+  // No image of `t` comes before the first of its orbit.
+  const TermId first = all_.terms_.First(t);
+  for (const auto& [pivot, r] : images.pivots) {
+    if (pivot < first) break;
     const TermId image = all_.terms_.Act((*images.renamings)[r], t);
-    const auto& other = images.terms[r];
-    // The image's place among the others, and the first difference.
-    int i = 0;
-    bool placed = false, less = false;
-    for (int k = 0; k <= steps_; ++k) {
-      TermId b;
-      if (!placed && (i == steps_ || image < other[i])) {
-        b = image;
-        placed = true;
-      } else {
-        b = other[i++];
-      }
-      const TermId a = k == steps_ ? t : terms_[k];
-      if (a != b) {
-        less = b < a;
-        break;
-      }
-    }
-    if (less) return false;
+    if (image < (pivot == kNone ? t : pivot)) return false;
+    if (image == pivot && IsLess(images.terms[r], image, t)) return false;
   }
   return true;
 }
@@ -354,11 +368,8 @@ bool Worker::IsCanonical(TermId t) {
 bool Worker::IsCanonical(const NewStep& step) {
   const Images& images = ImagesFor(LeavesOf({kNone, &step}));
   const bool commutative = all_.preset_.templates[step.tmpl].commutative;
-  for (size_t r = 1; r < images.renamings->size(); ++r) {
-    if (!std::equal(terms_.begin(), terms_.begin() + steps_,
-                    images.terms[r].begin())) {
-      continue;
-    }
+  for (const auto& [pivot, r] : images.pivots) {
+    if (pivot != kNone) break;
     std::array<TensorId, kMaxOperands> image = {};
     for (int k = 0; k < step.arity; ++k) {
       image[k] =
@@ -374,11 +385,10 @@ bool Worker::IsCanonical(const NewStep& step) {
   return true;
 }
 
-void Worker::ForEachExtension(bool last,
-                              absl::FunctionRef<void(const Extension&)> kept) {
+void Worker::FindOver() {
+  over_.clear();
   const TermId greatest = steps_ == 0 ? 0 : terms_[steps_ - 1];
-  // Closed subsets of the graph, as masks; the whole comes last.
-  for (uint32_t subset = 0; subset < (1u << steps_); ++subset) {
+  for (uint32_t subset = 0; subset < 1u << steps_; ++subset) {
     TermSet below = kNoTerms;
     int n = 0;
     bool closed = true;
@@ -392,346 +402,52 @@ void Worker::ForEachExtension(bool last,
       }
     }
     if (!closed) continue;
-    const bool whole = subset == (1u << steps_) - 1;
-    if (whole && last) {
-      ForEachOver([&](const NewStep& step) {
-        if (IsCanonical(step)) kept({kNone, &step});
-      });
-      continue;
-    }
     const absl::Span<const TermId> over = all_.terms_.Over(below);
-    auto it = steps_ == 0
-                  ? over.begin()
-                  : std::upper_bound(over.begin(), over.end(), greatest);
-    for (; it != over.end(); ++it) {
-      if (IsCanonical(*it)) kept({*it, nullptr});
-    }
+    const auto from =
+        steps_ == 0 ? over.begin()
+                    : std::upper_bound(over.begin(), over.end(), greatest);
+    over_.push_back(over.subspan(from - over.begin()));
   }
 }
 
-// ---- Values
-
-uint64_t Worker::PrintOf(const Instance& instance, int k, const Field* values) {
-  uint64_t h = instance.type_hashes[k];
-  for (uint32_t place : instance.samples[k]) {
-    h = (h ^ values[place].value()) * 0x9e3779b97f4a7c15u;
-    h ^= h >> 29;
+void Worker::ForEachNumbered(bool whole,
+                             absl::FunctionRef<void(TermId, uint32_t)> found) {
+  FindOver();
+  if (!whole) over_.pop_back();
+  uint32_t place = 0;
+  for (const absl::Span<const TermId> over : over_) {
+    for (TermId t : over) found(t, place++);
   }
-  return ir::HashMix(h);
 }
 
-const Field* Worker::ValuesOf(TensorId t) {
-  if (const Field* stored = all_.facts_[t].values) return stored;
-  const TermId id = all_.terms_.term_of(t);
-  const Term& term = all_.terms_.term(id);
-  for (size_t i = 0; i < num_computed_; ++i) {
-    if (computed_[i].first == id) {
-      const Instance* instance =
-          Find(term.tmpl, {term.operands.data(), term.arity});
-      return computed_[i].second.data() +
-             instance->program.offset(static_cast<int>(t - term.first));
-    }
+TermId Worker::NumberedAt(uint32_t place) {
+  FindOver();
+  for (const absl::Span<const TermId> over : over_) {
+    if (place < over.size()) return over[place];
+    place -= static_cast<uint32_t>(over.size());
   }
-  const Instance* instance =
-      Find(term.tmpl, {term.operands.data(), term.arity});
-  const Field* inputs[kMaxOperands];
-  for (int k = 0; k < term.arity; ++k) inputs[k] = ValuesOf(term.operands[k]);
-  if (num_computed_ == computed_.size()) computed_.emplace_back();
-  auto& [key, values] = computed_[num_computed_++];
-  key = id;
-  values.resize(instance->program.size());
-  instance->program.Run({inputs, term.arity}, values.data(), scratch);
-  ++evaluations;
-  return values.data() +
-         instance->program.offset(static_cast<int>(t - term.first));
+  return kNone;
 }
 
-const Field* Worker::SpareValues(TensorId t, int leaf) {
-  if (all_.terms_.IsLeaf(t)) {
-    return all_.world_.leaf_values(static_cast<int>(t),
-                                   static_cast<int>(t) == leaf);
-  }
-  const TermId id = all_.terms_.term_of(t);
-  const Term& term = all_.terms_.term(id);
-  const Instance* instance =
-      Find(term.tmpl, {term.operands.data(), term.arity});
-  const int64_t offset =
-      instance->program.offset(static_cast<int>(t - term.first));
-  for (const Spare& known : spare_) {
-    if (known.term == id && known.leaf == leaf) {
-      return known.values.data() + offset;
-    }
-  }
-  const Field* inputs[kMaxOperands];
-  for (int k = 0; k < term.arity; ++k) {
-    inputs[k] = SpareValues(term.operands[k], leaf);
-  }
-  std::vector<Field> out(instance->program.size());
-  instance->program.Run({inputs, term.arity}, out.data(), scratch);
-  spare_.push_back({id, leaf, std::move(out)});
-  return spare_.back().values.data() + offset;
-}
-
-uint32_t Worker::Depends(const NewStep& step, int k) {
-  uint32_t depends = 0;
-  for (TensorId t : step.span()) depends |= all_.facts_[t].depends;
-  const Program& program = step.instance->program;
-  if (program.faithful(k)) return depends;
-  const int64_t n = NumElements(program.outputs()[k]);
-  const int64_t offset = program.offset(k);
-  std::vector<Field> plain(program.size()), other(program.size());
-  const Field* inputs[kMaxOperands];
-  for (int i = 0; i < step.arity; ++i) inputs[i] = ValuesOf(step.operands[i]);
-  program.Run({inputs, static_cast<size_t>(step.arity)}, plain.data(), scratch);
-  uint32_t out = 0;
-  for (uint32_t rest = depends; rest != 0; rest &= rest - 1) {
-    const int leaf = __builtin_ctz(rest);
-    for (int i = 0; i < step.arity; ++i) {
-      inputs[i] = SpareValues(step.operands[i], leaf);
-    }
-    program.Run({inputs, static_cast<size_t>(step.arity)}, other.data(),
-                scratch);
-    if (!std::equal(plain.begin() + offset, plain.begin() + offset + n,
-                    other.begin() + offset)) {
-      out |= 1u << leaf;
-    }
-  }
+NewStep Worker::StepOf(FreshSteps::Step step) {
+  NewStep out{step.tmpl(),
+              Find(step.tmpl(), step.operands()),
+              {},
+              static_cast<int>(step.operands().size())};
+  std::copy(step.operands().begin(), step.operands().end(),
+            out.operands.begin());
   return out;
 }
 
-// ---- Fingerprints
-
-void Worker::FreshPrints(const NewStep& step, const Images& images) {
-  fresh_prints_.resize(images.renamings->size());
-  const Instance& instance = *step.instance;
-  if (buffer_.size() < static_cast<size_t>(instance.program.size())) {
-    buffer_.resize(instance.program.size());
-  }
-  const Field* inputs[kMaxOperands];
-  for (size_t r = 0; r < images.renamings->size(); ++r) {
-    for (int k = 0; k < step.arity; ++k) {
-      inputs[k] = ValuesOf(
-          all_.terms_.ActTensor((*images.renamings)[r], step.operands[k]));
-    }
-    instance.program.RunSampled({inputs, static_cast<size_t>(step.arity)},
-                                buffer_.data(), scratch);
-    ++evaluations;
-    for (size_t k = 0; k < instance.outputs.size(); ++k) {
-      fresh_prints_[r][k] =
-          PrintOf(instance, static_cast<int>(k), buffer_.data());
-    }
-  }
-}
-
-Worker::Outputs Worker::OutputsOf(const Extension& e) {
-  Outputs o;
-  int step = 0;
-  for (int i = 0; i < steps_; ++i, ++step) {
-    const Term& t = all_.terms_.term(terms_[i]);
-    for (int k = 0; k < t.outputs; ++k) {
-      o.tensors[o.count] = t.first + k;
-      o.depends[o.count] = all_.facts_[t.first + k].depends;
-      o.step[o.count++] = step;
-    }
-  }
-  o.consumed = consumed_;
-  auto consume = [&](TensorId t) {
-    for (int i = 0; i < o.count; ++i) {
-      if (o.tensors[i] == t) o.consumed |= 1u << i;
-    }
-  };
-  if (e.fresh != nullptr) {
-    for (TensorId t : e.fresh->span()) consume(t);
-    for (size_t k = 0; k < e.fresh->instance->outputs.size(); ++k) {
-      o.tensors[o.count] = kNone - static_cast<uint32_t>(k);
-      o.depends[o.count] = Depends(*e.fresh, static_cast<int>(k));
-      o.step[o.count++] = step;
-    }
-  } else {
-    const Term& t = all_.terms_.term(e.term);
-    for (int k = 0; k < t.arity; ++k) consume(t.operands[k]);
-    for (int k = 0; k < t.outputs; ++k) {
-      o.tensors[o.count] = t.first + k;
-      o.depends[o.count] = all_.facts_[t.first + k].depends;
-      o.step[o.count++] = step;
-    }
-  }
-  o.steps = step + 1;
-  return o;
-}
-
-// The choices of outputs under which every step is needed.
-std::vector<uint32_t> Worker::Choices(const Outputs& o) const {
-  std::array<uint32_t, kMaxSteps> of_step = {};
-  for (int i = 0; i < o.count; ++i) of_step[o.step[i]] |= 1u << i;
-  const uint32_t all = (1u << o.count) - 1;
-  if (!all_.options_.subsets) return {all & ~o.consumed};
-  std::vector<uint32_t> out;
-  for (uint32_t mask = 1; mask <= all; ++mask) {
-    bool live = true;
-    for (int s = 0; s < o.steps; ++s) {
-      live = live && ((mask | o.consumed) & of_step[s]) != 0;
-    }
-    if (live) out.push_back(mask);
-  }
-  return out;
-}
-
-const Worker::Images& Worker::AllPrints(const Extension& e, const Outputs& o) {
-  const Images& images = ImagesFor(LeavesOf(e));
-  if (e.fresh != nullptr) FreshPrints(*e.fresh, images);
-  const size_t n = images.renamings->size();
-  prints_.resize(n);
-  const int before = static_cast<int>(tensors_.size());
-  for (size_t r = 0; r < n; ++r) {
-    std::copy(images.prints[r].begin(), images.prints[r].begin() + before,
-              prints_[r].begin());
-    if (e.fresh != nullptr) {
-      std::copy(fresh_prints_[r].begin(),
-                fresh_prints_[r].begin() + (o.count - before),
-                prints_[r].begin() + before);
-      continue;
-    }
-    const TermId image = all_.terms_.Act((*images.renamings)[r], e.term);
-    const TensorId first = all_.terms_.term(image).first;
-    for (int i = before; i < o.count; ++i) {
-      prints_[r][i] = all_.facts_[first + (i - before)].print;
-    }
-  }
-  return images;
-}
-
-// The names must be the first ones of their classes. Where a value does not
-// depend on a variable that is named, only some renamings make it so.
-bool Worker::GivesPrefix(const Images& images, size_t r,
-                         uint32_t depends) const {
-  return depends == images.used ||
-         all_.symmetry_.IsPrefix(
-             all_.symmetry_.ActMask((*images.renamings)[r], depends));
-}
-
-namespace {
-
-template <class O>
-uint32_t DependsOf(const O& o, uint32_t mask) {
-  uint32_t depends = 0;
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    depends |= o.depends[__builtin_ctz(rest)];
-  }
-  return depends;
-}
-
-uint64_t Sum(const std::array<uint64_t, kLargest>& prints, uint32_t mask) {
-  uint64_t sum = 0;
-  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-    sum += prints[__builtin_ctz(rest)];
-  }
-  return sum;
-}
-
-}  // namespace
-
-Worker::Least Worker::FindLeast(const Images& images, const Outputs& o,
-                                uint32_t mask) const {
-  const uint32_t depends = DependsOf(o, mask);
-  Least least{~uint64_t{0}, 0, 0};
-  for (size_t r = 0; r < images.renamings->size(); ++r) {
-    if (!GivesPrefix(images, r, depends)) continue;
-    const uint64_t sum = Sum(prints_[r], mask);
-    if (sum < least.print) least = {sum, r, 0};
-    least.count += sum == least.print;
-  }
-  return least;
-}
-
-std::vector<size_t> Worker::Twins(const Extension& e, const Images& images,
-                                  const Outputs& o, uint32_t mask,
-                                  const Least& least) const {
-  using Image = std::array<TensorId, kMaxOperands + 1>;
-  const uint32_t depends = DependsOf(o, mask);
-  std::vector<size_t> twins;
-  std::vector<std::vector<Image>> seen;
-  for (size_t r = least.renaming; r < images.renamings->size(); ++r) {
-    if (!GivesPrefix(images, r, depends)) continue;
-    if (Sum(prints_[r], mask) != least.print) continue;
-    const Renaming& renaming = (*images.renamings)[r];
-    std::vector<Image> image;
-    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
-      const TensorId t = o.tensors[__builtin_ctz(rest)];
-      Image& i = image.emplace_back();
-      i.fill(kNone);
-      i[0] = t;
-      if (t <= kNone - kMaxOperands) {
-        i[0] = all_.terms_.ActTensor(renaming, t);
-        continue;
-      }
-      for (int k = 0; k < e.fresh->arity; ++k) {
-        i[k + 1] = all_.terms_.ActTensor(renaming, e.fresh->operands[k]);
-      }
-      if (all_.preset_.templates[e.fresh->tmpl].commutative && i[2] < i[1]) {
-        std::swap(i[1], i[2]);
-      }
-    }
-    std::sort(image.begin(), image.end());
-    if (std::find(seen.begin(), seen.end(), image) != seen.end()) continue;
-    seen.push_back(std::move(image));
-    twins.push_back(r);
-    if (twins.size() == 1u << Code64::kTwinBits) break;
-  }
-  return twins;
-}
-
-void Worker::Prepare(const Extension& e) {
-  outputs_ = OutputsOf(e);
-  prepared_ = &AllPrints(e, outputs_);
-}
-
-void Worker::AddPrints(const Extension& e, uint32_t ordinal, Table& table) {
-  Prepare(e);
-  const Outputs& o = outputs_;
-  for (uint32_t mask : Choices(o)) {
-    bool twice = false;
-    for (int i = 0; i < o.count; ++i) {
-      for (int j = 0; j < i && (mask >> i & 1); ++j) {
-        twice = twice || ((mask >> j & 1) && prints_[0][i] == prints_[0][j]);
-      }
-    }
-    if (twice) continue;
-    const Least least = FindLeast(*prepared_, o, mask);
-    const size_t twins =
-        least.count == 1 ? 1 : Twins(e, *prepared_, o, mask, least).size();
-    for (size_t twin = 0; twin < twins; ++twin) {
-      table.Add(
-          {ir::HashMix(least.print),
-           Code64::Make(graph_, ordinal, static_cast<uint32_t>(twin), mask)});
-    }
-  }
-}
-
-Worker::Renamed Worker::Rename(const Extension& e, uint32_t mask,
-                               uint32_t twin) const {
-  const Outputs& o = outputs_;
-  const Least least = FindLeast(*prepared_, o, mask);
-  const size_t at =
-      twin == 0 ? least.renaming : Twins(e, *prepared_, o, mask, least)[twin];
-  const Renaming& r = (*prepared_->renamings)[at];
-  Renamed out;
-  for (int i = 0; i < o.count; ++i) {
-    if (!(mask >> i & 1)) continue;
-    const bool fresh = o.tensors[i] > kNone - kMaxOperands;
-    out.outputs.push_back(fresh ? o.tensors[i]
-                                : all_.terms_.ActTensor(r, o.tensors[i]));
-  }
-  if (e.fresh == nullptr) return out;
-  out.fresh = *e.fresh;
-  for (int k = 0; k < out.fresh.arity; ++k) {
-    out.fresh.operands[k] = all_.terms_.ActTensor(r, e.fresh->operands[k]);
-  }
-  if (all_.preset_.templates[out.fresh.tmpl].commutative &&
-      out.fresh.operands[1] < out.fresh.operands[0]) {
-    std::swap(out.fresh.operands[0], out.fresh.operands[1]);
-  }
-  return out;
+void Worker::ForEachOpenFresh(
+    absl::FunctionRef<void(const Extension&, uint32_t)> found) {
+  uint32_t ordinal = Code64::kFirstFresh;
+  all_.ForEachFresh(graph_, [&](FreshSteps::Step step) {
+    const uint32_t at = ordinal++;
+    if (step.open() == 0) return;
+    const NewStep fresh = StepOf(step);
+    found({kNone, &fresh, step.open()}, at);
+  });
 }
 
 }  // namespace isomer::gen

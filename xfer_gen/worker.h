@@ -30,6 +30,7 @@ struct NewStep {
 struct Extension {
   TermId term = kNone;
   const NewStep* fresh = nullptr;
+  uint32_t fresh_open = 0;  // outputs of a new one
 };
 
 class Worker {
@@ -40,20 +41,47 @@ class Worker {
   void Visit(GraphId graph);
   // How many steps it has.
   int steps() const { return steps_; }
+  // The outputs of all of them.
+  absl::Span<const TensorId> tensors() const { return tensors_; }
 
   // Calls `found` for every step over the whole graph: its operands are leaves
   // and tensors of the graph, and every term of the graph is needed. New
   // variables come in order.
   void ForEachOver(absl::FunctionRef<void(const NewStep&)> found);
 
-  // Calls `kept` for every canonical graph that has one step more, in order.
-  // `last` says that terms over the whole graph have no numbers.
-  void ForEachExtension(bool last,
-                        absl::FunctionRef<void(const Extension&)> kept);
+  // Calls `found(term, place)` for every numbered term that is greater than
+  // those of the graph and made of some of them, in order; `whole` says whether
+  // terms over the whole graph have numbers. The graph with the term need not
+  // be canonical.
+  void ForEachNumbered(bool whole,
+                       absl::FunctionRef<void(TermId, uint32_t)> found);
+  // The term at a place of ForEachNumbered.
+  TermId NumberedAt(uint32_t place);
+  // Calls `found(extension, ordinal)` for the steps over the whole graph that
+  // have no numbers and some of whose outputs are open.
+  void ForEachOpenFresh(
+      absl::FunctionRef<void(const Extension&, uint32_t)> found);
 
-  // Adds the fingerprints of the graph with the extension for every choice of
-  // outputs.
-  void AddPrints(const Extension& e, uint32_t ordinal, Table& table);
+  // A step without a number, taken out of its words.
+  NewStep StepOf(FreshSteps::Step step);
+
+  // True if no renaming makes the graph with a step more smaller.
+  bool IsCanonical(TermId t);
+  bool IsCanonical(const NewStep& step);
+
+  // How many choices of outputs the graph with the extension has.
+  int64_t CountChoices(const Extension& e) const;
+  // Adds the fingerprints of the extension's outputs if it needs the whole
+  // graph, each alone.
+  void AddSingles(const Extension& e, uint32_t ordinal, Table& table);
+  // How many outputs of the graph with the extension are open; 0 if a step that
+  // no other needs has no open output.
+  int NumOpen(const Extension& e) const;
+  // Adds the fingerprints of the choices of two outputs that are open.
+  void AddPairs(const Extension& e, uint32_t ordinal, Table& table);
+  // Adds those of three and more open outputs, each two of which are an open
+  // pair.
+  void AddMore(const Extension& e, uint32_t ordinal, Table& table);
   // The names that give the fingerprint of one choice of outputs, applied to
   // the outputs; a new step stands as kNone and its renamed operands.
   struct Renamed {
@@ -63,7 +91,9 @@ class Worker {
   };
   // `Prepare` must have been called for the extension.
   Renamed Rename(const Extension& e, uint32_t mask, uint32_t twin) const;
-  void Prepare(const Extension& e);
+  // Finds the outputs of the graph with the extension and their prints; `all`
+  // says whether those of the graph too.
+  void Prepare(const Extension& e, bool all);
 
   // How many parts the extended graph has, connected through operators.
   int Components(const Extension& e) const;
@@ -86,7 +116,21 @@ class Worker {
     uint32_t used;
     const std::vector<Renaming>* renamings;
     std::vector<std::array<TermId, kMaxSteps>> terms;  // sorted
+    // The renamings but the identity, each with the graph's first term that it
+    // does not map into the graph's start, or kNone if it maps the graph to
+    // itself; greatest first. An extension is smaller under the renaming if its
+    // image is less than that term.
+    std::vector<std::pair<TermId, uint32_t>> pivots;
+    bool has_prints;
     std::vector<std::array<uint64_t, 2 * kMaxSteps>> prints;
+    // The renamings that give outputs the first names of each class, by the
+    // variables that the outputs depend on.
+    struct Prefix {
+      uint32_t depends;
+      std::vector<uint32_t> renamings;
+    };
+    std::vector<Prefix> prefixes;
+    size_t num_prefixes;
   };
   // A template and a place in it where a kind fits, with a class of leaves in
   // the other place.
@@ -102,9 +146,15 @@ class Worker {
     std::array<int, 2 * kMaxSteps> step;
     uint32_t consumed = 0;
     int steps = 0;
+    // The outputs of each step that no other step needs.
+    std::array<uint32_t, kMaxSteps> ends;
+    int num_ends = 0;
   };
 
-  const Images& ImagesFor(uint32_t used);
+  void MarkOpen();
+  void FindOver();
+  Images& ImagesFor(uint32_t used);
+  void FillPrints(Images& images) const;
   const std::vector<Partner>& PartnersOf(KindId kind);
   const Instance* FindKinds(int tmpl, absl::Span<const KindId> kinds);
   bool Takes(int tmpl, int place, TensorId t) const;
@@ -115,15 +165,45 @@ class Worker {
             absl::FunctionRef<void(const NewStep&)> found);
   void Offer(NewStep& step, absl::FunctionRef<void(const NewStep&)> found);
   bool UsesAllSinks(absl::Span<const TensorId> operands) const;
-  bool IsCanonical(TermId t);
-  bool IsCanonical(const NewStep& step);
+  // Compares the graph with `t`, under a renaming, with the graph with `t`.
+  bool IsLess(const std::array<TermId, kMaxSteps>& images, TermId image,
+              TermId t) const;
   Outputs OutputsOf(const Extension& e);
   uint32_t LeavesOf(const Extension& e) const;
-  void FreshPrints(const NewStep& step, const Images& images);
+  void FreshPrints(const NewStep& step, const std::vector<Renaming>& renamings);
   const Field* SpareValues(TensorId t, int leaf);
-  std::vector<uint32_t> Choices(const Outputs& o) const;
-  // Fills prints_ for every renaming of the extended graph's variables.
-  const Images& AllPrints(const Extension& e, const Outputs& o);
+  // The steps, as a mask, and the tensors of the graph that the extension
+  // consumes.
+  struct Consumed {
+    uint32_t steps = 0, tensors = 0;
+  };
+  Consumed ConsumedBy(const Extension& e) const;
+  // Fills new_prints_ for every renaming of the extended graph's variables, and
+  // the graph's own prints if `all` says so.
+  Images& FindPrints(const Extension& e, const Outputs& o, bool all);
+  // The print of an output under a renaming, and the sum of those of a choice.
+  uint64_t PrintAt(size_t r, int output) const {
+    const int n = static_cast<int>(tensors_.size());
+    return output < n ? prepared_->prints[r][output]
+                      : new_prints_[r][output - n];
+  }
+  uint64_t SumOf(size_t r, uint32_t mask) const;
+  // True if two outputs of the choice have the same print.
+  bool HasTwice(uint32_t mask) const;
+  // The open outputs of the graph with the extension; none if a step that no
+  // other needs has none, or if there are more than `most_ends` such steps.
+  uint32_t FindOpen(const Extension& e, int most_ends = kMaxSteps) const;
+  // True if every step is needed under the choice.
+  bool IsLive(uint32_t mask) const;
+  // The templates and operands of outputs under a renaming; nothing of one
+  // output, nor of many.
+  Makings MakingsOf(const Extension& e, size_t r, uint32_t mask) const;
+  uint64_t MakingOf(const Extension& e, size_t r, int output) const;
+  // Whether two outputs are an open pair. Those of numbered steps are looked up
+  // first; if they are not known, or not numbered, the extension is prepared.
+  bool IsOpenPair(const Extension& e, int a, int b, bool& prepared);
+  void AddChoice(const Extension& e, uint32_t ordinal, uint32_t mask,
+                 Table& table) const;
   // The least print of a choice of outputs, the first renaming that gives it
   // and how many do.
   struct Least {
@@ -132,11 +212,10 @@ class Worker {
     int count;
   };
   // The renamings that give the least print and different outputs.
-  std::vector<size_t> Twins(const Extension& e, const Images& images,
-                            const Outputs& o, uint32_t mask,
+  std::vector<size_t> Twins(const Extension& e, uint32_t mask,
                             const Least& least) const;
-  bool GivesPrefix(const Images& images, size_t r, uint32_t depends) const;
-  Least FindLeast(const Images& images, const Outputs& o, uint32_t mask) const;
+  const std::vector<uint32_t>& GivingPrefix(uint32_t mask) const;
+  Least FindLeast(uint32_t mask) const;
 
   const Enumerator& all_;
   GraphId graph_ = 0;
@@ -148,17 +227,24 @@ class Worker {
   std::array<int, kMaxSteps> component_ = {};
   int components_ = 0;
   std::vector<TensorId> tensors_;  // of all steps
-  uint32_t consumed_ = 0;          // of tensors_
+  // Numbered terms over closed subsets of the graph, greater than its own; the
+  // whole comes last.
+  std::vector<absl::Span<const TermId>> over_;
+  uint32_t consumed_ = 0;  // of tensors_
+  uint32_t open_ = 0;      // of tensors_
+  uint32_t shut_ = 0;      // sinks without an open output
+  // Some of the pairs of numbered tensors that were asked about: the two
+  // tensors, and whether they are an open pair.
+  std::vector<std::pair<uint64_t, bool>> known_pairs_;
   std::vector<Images> images_;
   size_t num_images_ = 0;
-  std::vector<std::array<uint64_t, 4>> fresh_prints_;
-  std::vector<std::array<uint64_t, 2 * kMaxSteps>> prints_;
+  std::vector<std::array<uint64_t, kMaxOutputs>> new_prints_;  // by renaming
   std::vector<std::pair<TermId, std::vector<Field>>> computed_;
   size_t num_computed_ = 0;
   std::vector<std::vector<Partner>> partners_;
   std::vector<bool> has_partners_;
-  absl::flat_hash_map<std::array<int32_t, 5>, const Instance*> instances_;
-  std::vector<Field> buffer_;
+  absl::flat_hash_map<InstanceKey, const Instance*> instances_;
+  std::vector<Field> buffer_, plain_, other_;
   struct Spare {
     TermId term;
     int leaf;
@@ -166,7 +252,7 @@ class Worker {
   };
   std::vector<Spare> spare_;  // of the graph visited
   Outputs outputs_;           // of the extension prepared
-  const Images* prepared_ = nullptr;
+  Images* prepared_ = nullptr;
 };
 
 }  // namespace isomer::gen

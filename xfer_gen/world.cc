@@ -138,6 +138,7 @@ World::World(const Preset& preset, int assignment, uint64_t seed,
              std::shared_ptr<CarriedDims> carried)
     : preset_(preset),
       sizes_(preset.sizes[assignment]),
+      first_(assignment == 0),
       max_elements_(preset.max_elements *
                     (assignment == 0 ? 1 : kMoreElements)),
       carried_(carried != nullptr ? std::move(carried)
@@ -183,49 +184,61 @@ int World::InternSeam(Seam seam) {
 }
 
 const Instance* World::Find(int t, absl::Span<const KindId> kinds) {
-  Key key;
-  key.fill(-1);
-  key[0] = t;
-  std::copy(kinds.begin(), kinds.end(), key.begin() + 1);
+  const InstanceKey key(t, kinds);
   {
     std::shared_lock lock(mutex_);
     if (auto it = instances_.find(key); it != instances_.end()) {
       return it->second.get();
     }
   }
+  absl::StatusOr<std::unique_ptr<Instance>> made = Make(t, kinds);
   std::unique_lock lock(mutex_);
   auto [it, fresh] = instances_.try_emplace(key);
-  if (!fresh) return it->second.get();
-  absl::StatusOr<std::unique_ptr<Instance>> made = Make(t, kinds);
-  if (!made.ok()) return nullptr;
-  std::unique_ptr<Instance>& instance = instances_[key];
-  instance = *std::move(made);
-  return instance.get();
+  // Another thread may have made it meanwhile.
+  if (fresh && made.ok()) it->second = *std::move(made);
+  return it->second.get();
 }
 
 absl::Status World::WhyNot(int t, absl::Span<const KindId> kinds) {
-  std::unique_lock lock(mutex_);
   return Make(t, kinds).status();
+}
+
+absl::StatusOr<std::vector<std::optional<Attr>>> World::AttrsOf(
+    const Template& t, absl::Span<const KindId> kinds) const {
+  std::vector<std::optional<Attr>> attrs(t.attr_names.size());
+  for (size_t i = 0; i < attrs.size(); ++i) {
+    const std::string& name = t.attr_names[i];
+    if (t.parts >= 0 && name == "seam") {
+      const Kind& k = kinds_[kinds[0]];
+      if (t.parts >= k.type.rank() || k.seams[t.parts] < 0) {
+        return Invalid("the operand was not joined along ", t.parts);
+      }
+      attrs[i] = Attr(seams_[k.seams[t.parts]].place);
+    } else if (sizes_.contains(name)) {
+      attrs[i] = Attr(SizeOf(sizes_, name, 0));
+    } else if (t.attr_words[i]) {
+      attrs[i] = Attr(name);
+    }
+  }
+  return attrs;
 }
 
 absl::StatusOr<std::unique_ptr<Instance>> World::Make(
     int t, absl::Span<const KindId> kinds) {
   const Template& tmpl = preset_.templates[t];
   std::vector<TensorType> types;
-  for (KindId k : kinds) types.push_back(kinds_[k].type);
-  std::vector<std::optional<Attr>> attrs(tmpl.attr_names.size());
-  for (size_t i = 0; i < attrs.size(); ++i) {
-    const std::string& name = tmpl.attr_names[i];
-    if (tmpl.parts >= 0 && name == "seam") {
-      const Kind& k = kinds_[kinds[0]];
-      if (tmpl.parts >= k.type.rank() || k.seams[tmpl.parts] < 0) {
-        return Invalid("the operand was not joined along ", tmpl.parts);
-      }
-      attrs[i] = Attr(seams_[k.seams[tmpl.parts]].place);
-    } else if (sizes_.contains(name)) {
-      attrs[i] = Attr(SizeOf(sizes_, name, 0));
-    } else if (tmpl.attr_words[i]) {
-      attrs[i] = Attr(name);
+  std::vector<std::optional<Attr>> attrs;
+  std::string key = absl::StrCat(t);
+  {
+    std::shared_lock lock(mutex_);
+    for (KindId k : kinds) types.push_back(kinds_[k].type);
+    ASSIGN_OR_RETURN(attrs, AttrsOf(tmpl, kinds));
+    for (const TensorType& type : types) {
+      absl::StrAppend(&key, " ", TypeText(type));
+    }
+    if (tmpl.parts >= 0) {
+      absl::StrAppend(&key, " ",
+                      seams_[kinds_[kinds[0]].seams[tmpl.parts]].place);
     }
   }
   ir::SideTyping<int64_t> typing;
@@ -249,17 +262,10 @@ absl::StatusOr<std::unique_ptr<Instance>> World::Make(
     }
     graph.AddOutput(absl::StrCat("y", k), built.outputs[k]);
   }
-  std::string key = absl::StrCat(t);
-  for (const TensorType& type : types) {
-    absl::StrAppend(&key, " ", TypeText(type));
-  }
-  if (tmpl.parts >= 0) {
-    absl::StrAppend(&key, " ",
-                    seams_[kinds_[kinds[0]].seams[tmpl.parts]].place);
-  }
   ASSIGN_OR_RETURN(const Program* program, ProgramOf(key, graph));
   auto instance =
       std::make_unique<Instance>(Instance{{}, *program, {}, {}, {}});
+  std::unique_lock lock(mutex_);
   for (size_t k = 0; k < built.outputs.size(); ++k) {
     const TensorType& type = graph.type(built.outputs[k]);
     instance->type_hashes.push_back(TypeHash(type));
@@ -276,13 +282,18 @@ absl::StatusOr<std::unique_ptr<Instance>> World::Make(
 
 absl::StatusOr<const Program*> World::ProgramOf(const std::string& key,
                                                 const ir::Graph& graph) {
-  std::unique_ptr<Program>& program = programs_[key];
-  if (program == nullptr) {
-    absl::StatusOr<Program> made = Program::Compile(graph, expansions_);
-    if (!made.ok()) return made.status();
-    program = std::make_unique<Program>(*std::move(made));
+  {
+    std::shared_lock lock(mutex_);
+    const auto it = programs_.find(key);
+    if (it != programs_.end()) return it->second.get();
   }
-  return program.get();
+  ir::Expansions expansions;
+  // Code that is right at the first sizes is at others.
+  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions, first_));
+  std::unique_lock lock(mutex_);
+  auto [it, fresh] = programs_.try_emplace(key);
+  if (fresh) it->second = std::make_unique<Program>(std::move(made));
+  return it->second.get();
 }
 
 std::vector<int> World::SeamsOf(const Template& t,

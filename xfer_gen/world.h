@@ -18,6 +18,7 @@
 #include <optional>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -83,6 +84,28 @@ class CarriedDims {
 // Random values of a leaf; different seeds and leaves give different ones.
 std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type);
 
+// A template and the kinds of its operands, at most kMaxParams.
+struct InstanceKey {
+  InstanceKey(int t, absl::Span<const KindId> kinds) {
+    words[0] = static_cast<uint64_t>(t);
+    for (size_t i = 0; i < kinds.size(); ++i) {
+      // No kind is 0 here, so that the number of operands tells keys apart.
+      words[(i + 1) / 2] |= static_cast<uint64_t>(kinds[i] + 1)
+                            << ((i + 1) % 2 * 32);
+    }
+  }
+  template <class H>
+  friend H AbslHashValue(H h, const InstanceKey& k) {
+    return H::combine(std::move(h), k.words[0], k.words[1], k.words[2]);
+  }
+  friend bool operator==(const InstanceKey& a, const InstanceKey& b) {
+    return a.words[0] == b.words[0] && a.words[1] == b.words[1] &&
+           a.words[2] == b.words[2];
+  }
+
+  uint64_t words[(kMaxParams + 2) / 2] = {};
+};
+
 class World {
  public:
   // `assignment` picks a line of sizes; `seed` the values of the leaves.
@@ -120,13 +143,17 @@ class World {
     TensorType type;
     std::vector<int> seams;  // per dimension
   };
-  using Key = std::array<int32_t, kMaxParams + 1>;  // template, kinds
+  // Makes an instance; locks what it needs when it needs it.
   absl::StatusOr<std::unique_ptr<Instance>> Make(
       int t, absl::Span<const KindId> kinds);
   // The program of a graph; templates on operands of equal types and seams at
   // equal places share one.
   absl::StatusOr<const Program*> ProgramOf(const std::string& key,
                                            const ir::Graph& graph);
+  // The attributes of a template on operands of these kinds, where the template
+  // leaves them open.
+  absl::StatusOr<std::vector<std::optional<Attr>>> AttrsOf(
+      const Template& t, absl::Span<const KindId> kinds) const;
   KindId Intern(const TensorType& type, std::vector<int> seams);
   int InternSeam(Seam seam);
   std::vector<int> SeamsOf(const Template& t,
@@ -136,6 +163,7 @@ class World {
 
   const Preset& preset_;
   const Sizes& sizes_;
+  const bool first_;  // line of sizes
   int64_t max_elements_;
   bool has_seams_ = false;
   std::deque<Kind> kinds_;
@@ -144,11 +172,10 @@ class World {
   std::map<Seam, int> seam_ids_;
   std::vector<KindId> leaf_kinds_;
   std::vector<std::vector<Field>> leaf_values_, spare_values_;
-  absl::flat_hash_map<Key, std::unique_ptr<Instance>> instances_;
+  absl::flat_hash_map<InstanceKey, std::unique_ptr<Instance>> instances_;
   std::map<std::string, std::unique_ptr<Program>> programs_;
   std::shared_ptr<CarriedDims> carried_;
-  ir::Expansions expansions_;
-  mutable std::shared_mutex mutex_;
+  mutable std::shared_mutex mutex_;  // of all kinds, seams and instances
 };
 
 }  // namespace isomer::gen

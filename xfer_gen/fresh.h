@@ -1,0 +1,98 @@
+// The steps of the last level over whole graphs. They are operands of nothing,
+// so they get no numbers and are held in a few words each, by the graph that
+// they extend.
+#ifndef ISOMER_XFER_GEN_FRESH_H_
+#define ISOMER_XFER_GEN_FRESH_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "absl/types/span.h"
+#include "xfer_gen/terms.h"
+
+namespace isomer::gen {
+
+class FreshSteps {
+ public:
+  // One step: its first word holds the template, the number of operands and
+  // the outputs that are open.
+  class Step {
+   public:
+    explicit Step(uint32_t* words) : words_(words) {}
+    int tmpl() const { return static_cast<int>(words_[0] & 0xffff); }
+    absl::Span<const TensorId> operands() const {
+      return {words_ + 1, words_[0] >> 16 & 0xff};
+    }
+    uint32_t open() const { return words_[0] >> 24; }
+    void Open(int output) { words_[0] |= 1u << (24 + output); }
+    void Shut() { words_[0] &= 0xffffff; }
+
+   private:
+    friend class FreshSteps;
+    uint32_t* words_;
+  };
+
+  // The steps of neighbouring graphs, one graph after the other.
+  class Block {
+   public:
+    void StartGraph() {
+      starts_.push_back(static_cast<uint32_t>(words_.size()));
+    }
+    void Add(int tmpl, absl::Span<const TensorId> operands) {
+      words_.push_back(static_cast<uint32_t>(tmpl) |
+                       static_cast<uint32_t>(operands.size()) << 16);
+      words_.insert(words_.end(), operands.begin(), operands.end());
+    }
+
+   private:
+    friend class FreshSteps;
+    std::vector<uint32_t> words_, starts_;
+  };
+
+  // Takes the next block; blocks hold the same number of graphs, but for the
+  // last.
+  void Add(Block block) { blocks_.push_back(std::move(block)); }
+
+  // Calls `f(step)` for the steps that extend graph number `g`, in order.
+  template <class F>
+  void ForEach(size_t g, F f) {
+    const size_t per_block = blocks_.front().starts_.size();
+    Block& block = blocks_[g / per_block];
+    const size_t i = g % per_block;
+    const size_t end = i + 1 < block.starts_.size() ? block.starts_[i + 1]
+                                                    : block.words_.size();
+    for (size_t at = block.starts_[i]; at < end;) {
+      const Step step(&block.words_[at]);
+      at += 1 + step.operands().size();
+      f(step);
+    }
+  }
+  // Calls `f(step)` for all steps.
+  template <class F>
+  void ForAll(F f) {
+    for (Block& block : blocks_) {
+      for (size_t at = 0; at < block.words_.size();) {
+        const Step step(&block.words_[at]);
+        at += 1 + step.operands().size();
+        f(step);
+      }
+    }
+  }
+
+  int64_t bytes() const {
+    size_t n = 0;
+    for (const Block& b : blocks_) {
+      n += b.words_.capacity() + b.starts_.capacity();
+    }
+    return static_cast<int64_t>(4 * n);
+  }
+
+ private:
+  std::vector<Block> blocks_;
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_FRESH_H_

@@ -1,0 +1,545 @@
+// The values and fingerprints of the graph visited with one step more. What
+// renamings do to the graph's own prints is found once and shared.
+#include <algorithm>
+
+#include "graph/hashing.h"
+#include "ops/status.h"
+#include "xfer_gen/worker.h"
+
+namespace isomer::gen {
+
+namespace {
+
+constexpr int kLargest = 2 * kMaxSteps;
+
+}  // namespace
+
+// ---- Values
+
+uint64_t Worker::PrintOf(const Instance& instance, int k, const Field* values) {
+  uint64_t h = instance.type_hashes[k];
+  for (uint32_t place : instance.samples[k]) {
+    h = (h ^ values[place].value()) * 0x9e3779b97f4a7c15u;
+    h ^= h >> 29;
+  }
+  return ir::HashMix(h);
+}
+
+const Field* Worker::ValuesOf(TensorId t) {
+  if (const Field* stored = all_.facts_[t].values) return stored;
+  const TermId id = all_.terms_.term_of(t);
+  const Term& term = all_.terms_.term(id);
+  for (size_t i = 0; i < num_computed_; ++i) {
+    if (computed_[i].first == id) {
+      const Instance* instance =
+          Find(term.tmpl, {term.operands.data(), term.arity});
+      return computed_[i].second.data() +
+             instance->program.offset(static_cast<int>(t - term.first));
+    }
+  }
+  const Instance* instance =
+      Find(term.tmpl, {term.operands.data(), term.arity});
+  const Field* inputs[kMaxOperands];
+  for (int k = 0; k < term.arity; ++k) inputs[k] = ValuesOf(term.operands[k]);
+  if (num_computed_ == computed_.size()) computed_.emplace_back();
+  auto& [key, values] = computed_[num_computed_++];
+  key = id;
+  values.resize(instance->program.size());
+  instance->program.Run({inputs, term.arity}, values.data(), scratch);
+  ++evaluations;
+  return values.data() +
+         instance->program.offset(static_cast<int>(t - term.first));
+}
+
+const Field* Worker::SpareValues(TensorId t, int leaf) {
+  if (all_.terms_.IsLeaf(t)) {
+    return all_.world_.leaf_values(static_cast<int>(t),
+                                   static_cast<int>(t) == leaf);
+  }
+  const TermId id = all_.terms_.term_of(t);
+  const Term& term = all_.terms_.term(id);
+  const Instance* instance =
+      Find(term.tmpl, {term.operands.data(), term.arity});
+  const int64_t offset =
+      instance->program.offset(static_cast<int>(t - term.first));
+  for (const Spare& known : spare_) {
+    if (known.term == id && known.leaf == leaf) {
+      return known.values.data() + offset;
+    }
+  }
+  const Field* inputs[kMaxOperands];
+  for (int k = 0; k < term.arity; ++k) {
+    inputs[k] = SpareValues(term.operands[k], leaf);
+  }
+  std::vector<Field> out(instance->program.size());
+  instance->program.Run({inputs, term.arity}, out.data(), scratch);
+  spare_.push_back({id, leaf, std::move(out)});
+  return spare_.back().values.data() + offset;
+}
+
+uint32_t Worker::Depends(const NewStep& step, int k) {
+  uint32_t depends = 0;
+  for (TensorId t : step.span()) depends |= all_.facts_[t].depends;
+  const Program& program = step.instance->program;
+  if (program.faithful(k)) return depends;
+  const size_t arity = static_cast<size_t>(step.arity);
+  const Field *inputs[kMaxOperands], *others[kMaxOperands];
+  for (int i = 0; i < step.arity; ++i) inputs[i] = ValuesOf(step.operands[i]);
+  plain_.resize(program.size());
+  other_.resize(program.size());
+  program.RunSampled({inputs, arity}, plain_.data(), scratch);
+  // A leaf that some sampled place depends on is one; the others are looked at
+  // on all places.
+  uint32_t out = 0;
+  for (uint32_t rest = depends; rest != 0; rest &= rest - 1) {
+    const int leaf = __builtin_ctz(rest);
+    for (int i = 0; i < step.arity; ++i) {
+      others[i] = SpareValues(step.operands[i], leaf);
+    }
+    program.RunSampled({others, arity}, other_.data(), scratch);
+    for (uint32_t place : step.instance->samples[k]) {
+      if (plain_[place] == other_[place]) continue;
+      out |= 1u << leaf;
+      break;
+    }
+  }
+  if (out == depends) return out;
+  program.Run({inputs, arity}, plain_.data(), scratch);
+  const int64_t n = NumElements(program.outputs()[k]);
+  const int64_t offset = program.offset(k);
+  for (uint32_t rest = depends & ~out; rest != 0; rest &= rest - 1) {
+    const int leaf = __builtin_ctz(rest);
+    for (int i = 0; i < step.arity; ++i) {
+      others[i] = SpareValues(step.operands[i], leaf);
+    }
+    program.Run({others, arity}, other_.data(), scratch);
+    if (!std::equal(plain_.begin() + offset, plain_.begin() + offset + n,
+                    other_.begin() + offset)) {
+      out |= 1u << leaf;
+    }
+  }
+  return out;
+}
+
+// ---- Fingerprints
+
+void Worker::FreshPrints(const NewStep& step,
+                         const std::vector<Renaming>& renamings) {
+  const Instance& instance = *step.instance;
+  if (buffer_.size() < static_cast<size_t>(instance.program.size())) {
+    buffer_.resize(instance.program.size());
+  }
+  const Field* inputs[kMaxOperands];
+  for (size_t r = 0; r < renamings.size(); ++r) {
+    for (int k = 0; k < step.arity; ++k) {
+      inputs[k] =
+          ValuesOf(all_.terms_.ActTensor(renamings[r], step.operands[k]));
+    }
+    instance.program.RunSampled({inputs, static_cast<size_t>(step.arity)},
+                                buffer_.data(), scratch);
+    ++evaluations;
+    for (size_t k = 0; k < instance.outputs.size(); ++k) {
+      new_prints_[r][k] =
+          PrintOf(instance, static_cast<int>(k), buffer_.data());
+    }
+  }
+}
+
+Worker::Outputs Worker::OutputsOf(const Extension& e) {
+  Outputs o;
+  int step = 0;
+  for (int i = 0; i < steps_; ++i, ++step) {
+    const Term& t = all_.terms_.term(terms_[i]);
+    for (int k = 0; k < t.outputs; ++k) {
+      o.tensors[o.count] = t.first + k;
+      o.depends[o.count] = all_.facts_[t.first + k].depends;
+      o.step[o.count++] = step;
+    }
+  }
+  o.consumed = consumed_;
+  auto consume = [&](TensorId t) {
+    for (int i = 0; i < o.count; ++i) {
+      if (o.tensors[i] == t) o.consumed |= 1u << i;
+    }
+  };
+  if (e.fresh != nullptr) {
+    for (TensorId t : e.fresh->span()) consume(t);
+    for (size_t k = 0; k < e.fresh->instance->outputs.size(); ++k) {
+      o.tensors[o.count] = kNone - static_cast<uint32_t>(k);
+      o.depends[o.count] = Depends(*e.fresh, static_cast<int>(k));
+      o.step[o.count++] = step;
+    }
+  } else {
+    const Term& t = all_.terms_.term(e.term);
+    for (int k = 0; k < t.arity; ++k) consume(t.operands[k]);
+    for (int k = 0; k < t.outputs; ++k) {
+      o.tensors[o.count] = t.first + k;
+      o.depends[o.count] = all_.facts_[t.first + k].depends;
+      o.step[o.count++] = step;
+    }
+  }
+  o.steps = step + 1;
+  for (int at = 0, i = 0; at < o.steps; ++at) {
+    uint32_t outputs = 0;
+    for (; i < o.count && o.step[i] == at; ++i) outputs |= 1u << i;
+    if ((outputs & o.consumed) == 0) o.ends[o.num_ends++] = outputs;
+  }
+  return o;
+}
+
+void Worker::FillPrints(Images& images) const {
+  images.has_prints = true;
+  images.prints.resize(images.renamings->size());
+  for (size_t r = 0; r < images.renamings->size(); ++r) {
+    int at = 0;
+    for (int i = 0; i < steps_; ++i) {
+      const TermId image = all_.terms_.Act((*images.renamings)[r], terms_[i]);
+      const Term& t = all_.terms_.term(image);
+      for (int k = 0; k < t.outputs; ++k) {
+        images.prints[r][at++] = all_.facts_[t.first + k].print;
+      }
+    }
+  }
+}
+
+Worker::Images& Worker::FindPrints(const Extension& e, const Outputs& o,
+                                   bool all) {
+  Images& images = ImagesFor(LeavesOf(e));
+  if (all && !images.has_prints) FillPrints(images);
+  const std::vector<Renaming>& renamings = *images.renamings;
+  if (new_prints_.size() < renamings.size()) {
+    new_prints_.resize(renamings.size());
+  }
+  if (e.fresh != nullptr) {
+    FreshPrints(*e.fresh, renamings);
+    return images;
+  }
+  const int count = o.count - static_cast<int>(tensors_.size());
+  for (size_t r = 0; r < renamings.size(); ++r) {
+    const TermId image = all_.terms_.Act(renamings[r], e.term);
+    const TensorId first = all_.terms_.term(image).first;
+    for (int k = 0; k < count; ++k) {
+      new_prints_[r][k] = all_.facts_[first + k].print;
+    }
+  }
+  return images;
+}
+
+// The names must be the first ones of their classes. Where a value does not
+// depend on a variable that is named, only some renamings make it so.
+const std::vector<uint32_t>& Worker::GivingPrefix(uint32_t mask) const {
+  uint32_t depends = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    depends |= outputs_.depends[__builtin_ctz(rest)];
+  }
+  Images& images = *prepared_;
+  for (size_t i = 0; i < images.num_prefixes; ++i) {
+    if (images.prefixes[i].depends == depends) {
+      return images.prefixes[i].renamings;
+    }
+  }
+  if (images.num_prefixes == images.prefixes.size()) {
+    images.prefixes.emplace_back();
+  }
+  Images::Prefix& prefix = images.prefixes[images.num_prefixes++];
+  prefix.depends = depends;
+  prefix.renamings.clear();
+  for (uint32_t r = 0; r < images.renamings->size(); ++r) {
+    if (depends == images.used ||
+        all_.symmetry_.IsPrefix(
+            all_.symmetry_.ActMask((*images.renamings)[r], depends))) {
+      prefix.renamings.push_back(r);
+    }
+  }
+  return prefix.renamings;
+}
+
+uint64_t Worker::SumOf(size_t r, uint32_t mask) const {
+  const uint32_t old = mask & ((1u << tensors_.size()) - 1);
+  uint64_t sum = 0;
+  for (uint32_t rest = old; rest != 0; rest &= rest - 1) {
+    sum += prepared_->prints[r][__builtin_ctz(rest)];
+  }
+  for (uint32_t rest = mask >> tensors_.size(); rest != 0; rest &= rest - 1) {
+    sum += new_prints_[r][__builtin_ctz(rest)];
+  }
+  return sum;
+}
+
+Worker::Least Worker::FindLeast(uint32_t mask) const {
+  Least least{~uint64_t{0}, 0, 0};
+  for (uint32_t r : GivingPrefix(mask)) {
+    const uint64_t sum = SumOf(r, mask);
+    if (sum < least.print) least = {sum, r, 0};
+    least.count += sum == least.print;
+  }
+  return least;
+}
+
+std::vector<size_t> Worker::Twins(const Extension& e, uint32_t mask,
+                                  const Least& least) const {
+  using Image = std::array<TensorId, kMaxOperands + 1>;
+  std::vector<size_t> twins;
+  std::vector<std::vector<Image>> seen;
+  for (uint32_t r : GivingPrefix(mask)) {
+    if (SumOf(r, mask) != least.print) continue;
+    const Renaming& renaming = (*prepared_->renamings)[r];
+    std::vector<Image> image;
+    for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+      const TensorId t = outputs_.tensors[__builtin_ctz(rest)];
+      Image& i = image.emplace_back();
+      i.fill(kNone);
+      i[0] = t;
+      if (t <= kNone - kMaxOutputs) {
+        i[0] = all_.terms_.ActTensor(renaming, t);
+        continue;
+      }
+      for (int k = 0; k < e.fresh->arity; ++k) {
+        i[k + 1] = all_.terms_.ActTensor(renaming, e.fresh->operands[k]);
+      }
+      if (all_.preset_.templates[e.fresh->tmpl].commutative && i[2] < i[1]) {
+        std::swap(i[1], i[2]);
+      }
+    }
+    std::sort(image.begin(), image.end());
+    if (std::find(seen.begin(), seen.end(), image) != seen.end()) continue;
+    seen.push_back(std::move(image));
+    twins.push_back(r);
+    if (twins.size() == Code64::kMostTwins) break;
+  }
+  return twins;
+}
+
+void Worker::Prepare(const Extension& e, bool all) {
+  outputs_ = OutputsOf(e);
+  prepared_ = &FindPrints(e, outputs_, all);
+}
+
+// ---- Choices of outputs
+
+int64_t Worker::CountChoices(const Extension& e) const {
+  auto choices = [](int outputs, bool needed) {
+    return (int64_t{1} << outputs) - (needed ? 0 : 1);
+  };
+  // Every step must be needed: by another or for an output.
+  int64_t count = choices(
+      e.fresh != nullptr ? static_cast<int>(e.fresh->instance->outputs.size())
+                         : all_.terms_.term(e.term).outputs,
+      false);
+  const uint32_t needed = ~sinks_ | ConsumedBy(e).steps;
+  for (int i = 0; i < steps_; ++i) {
+    count *= choices(all_.terms_.term(terms_[i]).outputs, needed >> i & 1);
+  }
+  return count;
+}
+
+uint64_t Worker::MakingOf(const Extension& e, size_t r, int output) const {
+  const Renaming& renaming = (*prepared_->renamings)[r];
+  const TensorId t = outputs_.tensors[output];
+  const bool fresh = t > kNone - kMaxOutputs;
+  const Term* term =
+      fresh ? nullptr : &all_.terms_.term(all_.terms_.term_of(t));
+  const int tmpl = fresh ? e.fresh->tmpl : term->tmpl;
+  const uint32_t k = fresh ? kNone - t : t - term->first;
+  const absl::Span<const TensorId> operands =
+      fresh ? e.fresh->span()
+            : absl::Span<const TensorId>(term->operands.data(), term->arity);
+  std::array<uint64_t, kMaxOperands> prints;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    const TensorId image = all_.terms_.ActTensor(renaming, operands[i]);
+    const auto& f = all_.facts_[image];
+    prints[i] = f.impure ? ir::HashCombine(f.print, image) : f.print;
+  }
+  if (all_.preset_.templates[tmpl].commutative && prints[1] < prints[0]) {
+    std::swap(prints[0], prints[1]);
+  }
+  uint64_t h = ir::HashCombine(tmpl, k);
+  for (size_t i = 0; i < operands.size(); ++i) {
+    h = ir::HashCombine(h, prints[i]);
+  }
+  return h;
+}
+
+Makings Worker::MakingsOf(const Extension& e, size_t r, uint32_t mask) const {
+  Makings makings = {};
+  const size_t n = __builtin_popcount(mask);
+  if (n < 2 || n > makings.size()) return makings;
+  std::array<std::pair<uint64_t, uint32_t>, kLargest> outputs;
+  size_t at = 0;
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const int output = __builtin_ctz(rest);
+    // 0 stands for what is not known.
+    outputs[at++] = {PrintAt(r, output),
+                     static_cast<uint32_t>(MakingOf(e, r, output) >> 32) | 1};
+  }
+  std::sort(outputs.begin(), outputs.begin() + n);
+  for (size_t k = 0; k < n; ++k) makings[k] = outputs[k].second;
+  return makings;
+}
+
+void Worker::AddChoice(const Extension& e, uint32_t ordinal, uint32_t mask,
+                       Table& table) const {
+  const Least least = FindLeast(mask);
+  auto add = [&](size_t r, size_t twin, bool known) {
+    table.Add({ir::HashMix(least.print),
+               Code64::Make(graph_, ordinal, static_cast<uint32_t>(twin), mask),
+               known ? MakingsOf(e, r, mask) : Makings{}});
+  };
+  if (least.count == 1) return add(least.renaming, 0, true);
+  const std::vector<size_t> twins = Twins(e, mask, least);
+  const bool known = twins.size() < Code64::kMostTwins;
+  for (size_t i = 0; i < twins.size(); ++i) add(twins[i], i, known);
+}
+
+void Worker::AddSingles(const Extension& e, uint32_t ordinal, Table& table) {
+  if (e.fresh == nullptr && all_.terms_.term(e.term).size != steps_ + 1) return;
+  Prepare(e, /*all=*/false);
+  for (int i = static_cast<int>(tensors_.size()); i < outputs_.count; ++i) {
+    AddChoice(e, ordinal, 1u << i, table);
+  }
+}
+
+uint32_t Worker::FindOpen(const Extension& e, int most_ends) const {
+  uint32_t fresh = e.fresh_open;
+  if (e.fresh == nullptr) {
+    const Term& t = all_.terms_.term(e.term);
+    for (int k = 0; k < t.outputs; ++k) {
+      fresh |= static_cast<uint32_t>(all_.facts_[t.first + k].open) << k;
+    }
+  }
+  if (fresh == 0) return 0;
+  const uint32_t left = ~ConsumedBy(e).steps;
+  if ((shut_ & left) != 0) return 0;
+  if (__builtin_popcount(sinks_ & left) >= most_ends) return 0;
+  return open_ | fresh << tensors_.size();
+}
+
+int Worker::NumOpen(const Extension& e) const {
+  return __builtin_popcount(FindOpen(e));
+}
+
+bool Worker::IsLive(uint32_t mask) const {
+  for (int i = 0; i < outputs_.num_ends; ++i) {
+    if ((mask & outputs_.ends[i]) == 0) return false;
+  }
+  return true;
+}
+
+void Worker::AddPairs(const Extension& e, uint32_t ordinal, Table& table) {
+  const uint32_t open = FindOpen(e, 2);
+  // One of the two is the new step's, which nothing consumes.
+  const uint32_t tops = open >> tensors_.size() << tensors_.size();
+  if (tops == 0 || (open & (open - 1)) == 0) return;
+  Prepare(e, /*all=*/true);
+  for (uint32_t a = tops; a != 0; a &= a - 1) {
+    const uint32_t top = a & -a;
+    for (uint32_t b = open & (top - 1); b != 0; b &= b - 1) {
+      const uint32_t mask = top | (b & -b);
+      if (IsLive(mask) && !HasTwice(mask)) AddChoice(e, ordinal, mask, table);
+    }
+  }
+}
+
+bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
+  constexpr size_t kKnown = 1 << 17;
+  const int n = static_cast<int>(tensors_.size());
+  auto tensor = [&](int output) -> TensorId {
+    if (output < n) return tensors_[output];
+    if (e.fresh != nullptr) return kNone;
+    return all_.terms_.term(e.term).first + static_cast<uint32_t>(output - n);
+  };
+  const uint64_t key = uint64_t{tensor(a)} << 32 | tensor(b);
+  known_pairs_.resize(kKnown, {~uint64_t{0}, false});
+  auto& [known, open] = known_pairs_[ir::HashMix(key) % kKnown];
+  const bool numbered = tensor(a) != kNone && tensor(b) != kNone;
+  if (numbered && known == key) return open;
+  if (!prepared) Prepare(e, /*all=*/true);
+  prepared = true;
+  const bool found = all_.open_pairs_.contains(
+      ir::HashMix(FindLeast(1u << a | 1u << b).print));
+  if (numbered) {
+    known = key;
+    open = found;
+  }
+  return found;
+}
+
+void Worker::AddMore(const Extension& e, uint32_t ordinal, Table& table) {
+  const uint32_t open = FindOpen(e);
+  if (__builtin_popcount(open) < 3) return;
+  bool prepared = false;
+  // The outputs that each output is an open pair with.
+  std::array<uint32_t, kLargest> with = {};
+  auto pair = [&](int a, int b) {
+    if (!IsOpenPair(e, a, b, prepared)) return;
+    with[a] |= 1u << b;
+    with[b] |= 1u << a;
+  };
+  // One of them is the new step's: its pairs come first, the others are needed
+  // only between what they hold.
+  const int before = static_cast<int>(tensors_.size());
+  uint32_t partners = 0;
+  for (uint32_t a = open >> before << before; a != 0; a &= a - 1) {
+    const int top = __builtin_ctz(a);
+    for (uint32_t b = open & ((1u << top) - 1); b != 0; b &= b - 1) {
+      pair(top, __builtin_ctz(b));
+    }
+    partners |= with[top] | (with[top] != 0 ? 1u << top : 0);
+  }
+  if (__builtin_popcount(partners) < 3) return;
+  const uint32_t inner = partners & ((1u << before) - 1);
+  for (uint32_t a = inner; a != 0; a &= a - 1) {
+    for (uint32_t b = a & (a - 1); b != 0; b &= b - 1) {
+      pair(__builtin_ctz(a), __builtin_ctz(b));
+    }
+  }
+  for (uint32_t mask = partners; mask != 0; mask = (mask - 1) & partners) {
+    if (__builtin_popcount(mask) < 3) continue;
+    bool all = true;
+    for (uint32_t a = mask; a != 0 && all; a &= a - 1) {
+      const uint32_t others = mask & ~(a & -a);
+      all = (others & ~with[__builtin_ctz(a)]) == 0;
+    }
+    if (!all) continue;
+    if (!prepared) Prepare(e, /*all=*/true);
+    prepared = true;
+    if (IsLive(mask) && !HasTwice(mask)) AddChoice(e, ordinal, mask, table);
+  }
+}
+
+bool Worker::HasTwice(uint32_t mask) const {
+  for (uint32_t rest = mask; rest != 0; rest &= rest - 1) {
+    const uint64_t print = PrintAt(0, __builtin_ctz(rest));
+    for (uint32_t more = rest & (rest - 1); more != 0; more &= more - 1) {
+      if (PrintAt(0, __builtin_ctz(more)) == print) return true;
+    }
+  }
+  return false;
+}
+
+Worker::Renamed Worker::Rename(const Extension& e, uint32_t mask,
+                               uint32_t twin) const {
+  const Outputs& o = outputs_;
+  const Least least = FindLeast(mask);
+  const size_t at = twin == 0 ? least.renaming : Twins(e, mask, least)[twin];
+  const Renaming& r = (*prepared_->renamings)[at];
+  Renamed out;
+  for (int i = 0; i < o.count; ++i) {
+    if (!(mask >> i & 1)) continue;
+    const bool fresh = o.tensors[i] > kNone - kMaxOutputs;
+    out.outputs.push_back(fresh ? o.tensors[i]
+                                : all_.terms_.ActTensor(r, o.tensors[i]));
+  }
+  if (e.fresh == nullptr) return out;
+  out.fresh = *e.fresh;
+  for (int k = 0; k < out.fresh.arity; ++k) {
+    out.fresh.operands[k] = all_.terms_.ActTensor(r, e.fresh->operands[k]);
+  }
+  if (all_.preset_.templates[out.fresh.tmpl].commutative &&
+      out.fresh.operands[1] < out.fresh.operands[0]) {
+    std::swap(out.fresh.operands[0], out.fresh.operands[1]);
+  }
+  return out;
+}
+
+}  // namespace isomer::gen
