@@ -74,6 +74,7 @@ class Maker {
     }
     for (size_t i = 0; i < kernels.size(); ++i) {
       if (later.count(i)) continue;
+      kernel_ = static_cast<int>(i);
       const auto it = attentions.find(i);
       const absl::Status status = it == attentions.end()
                                       ? AddKernel(kernels[i])
@@ -248,14 +249,6 @@ class Maker {
     }
   }
 
-  // True if only nodes of the kernel read the value.
-  bool IsReadIn(const cost::Kernel& k, Value v) const {
-    for (NodeId user : graph_->users(v.node)) {
-      if (!std::count(k.nodes.begin(), k.nodes.end(), user)) return false;
-    }
-    return graph_->output_uses(v.node) == 0;
-  }
-
   // The kernels before one that multiplies a softmax of scores, by their places
   // in the plan; and those that copy keys or values for it.
   struct Triple {
@@ -274,13 +267,17 @@ class Maker {
   std::map<size_t, Triple> FindAttention(
       const std::vector<cost::Kernel>& kernels) const {
     std::map<Value, size_t> made;  // by kernels of one result
+    std::map<Value, int> readers;
+    for (const cost::Kernel& k : kernels) {
+      for (Value v : k.inputs) ++readers[v];
+    }
     std::map<size_t, Triple> found;
     auto makers = [&](const cost::Kernel& k, absl::string_view family) {
       std::vector<size_t> out;
       for (Value v : k.inputs) {
         const auto it = made.find(v);
         if (it != made.end() && kernels[it->second].family == family &&
-            IsReadIn(k, v)) {
+            readers[v] == 1 && graph_->output_uses(v.node) == 0) {
           out.push_back(it->second);
         }
       }
@@ -406,6 +403,7 @@ class Maker {
 
   Step NewStep(const cost::Kernel& k, const Opened& o) {
     Step step;
+    step.kernel = kernel_;
     step.family = k.family;
     step.signature = k.signature;
     step.arguments = o.buffers;
@@ -884,6 +882,7 @@ class Maker {
   std::set<Value> channels_last_;
   ir::Expansions expansions_;
   Program program_;
+  int kernel_ = 0;  // of the plan, that is being added
   std::map<Value, Storage> storage_;
   std::map<Value, InPlace> in_place_;
   std::map<std::pair<Value, ConstantForm>, Storage> constants_;
