@@ -1,6 +1,8 @@
 // Profiles as text: reading, writing, merging, and files that are wrong.
 #include "cost_model/profile.h"
 
+#include <fstream>
+#include <iterator>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -18,6 +20,15 @@ Profile Read(absl::string_view text) {
   auto p = Profile::Parse(text);
   EXPECT_TRUE(p.ok()) << p.status();
   return *p;
+}
+
+TEST(ProfileTest, TheOneOfTheH200IsAsItWouldBePrinted) {
+  std::ifstream in("cost_model/profiles/h200.profile");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const Profile p = Read(text);
+  EXPECT_EQ(p.target(), "h200");
+  EXPECT_GE(p.entries().size(), 900u);
+  EXPECT_TRUE(p.ToText() == text);
 }
 
 TEST(ProfileTest, ReadsBackWhatItPrints) {

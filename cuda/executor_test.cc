@@ -365,7 +365,7 @@ TEST_F(OnDevice, TheSameBitsEveryTime) {
   const auto inputs = *runtime::RandomInputs(*g, 1);
   const auto first = (*e)->Run(inputs);
   ASSERT_TRUE(first.ok()) << first.status();
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 10000; ++i) {
     const auto again = (*e)->Run(inputs);
     ASSERT_TRUE(again.ok()) << again.status();
     ASSERT_TRUE(ToBytes((*again)[0]) == ToBytes((*first)[0])) << i;

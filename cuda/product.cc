@@ -146,6 +146,8 @@ std::optional<std::vector<int64_t>> Affine(
   return out;
 }
 
+constexpr int64_t kMaxBatches = 4096;  // that are compared
+
 // The largest power of two g so that batches zb and zb - zb % g have the same
 // offset.
 int64_t SharedBatches(const DimExpr& offset, int64_t batch) {
@@ -153,6 +155,7 @@ int64_t SharedBatches(const DimExpr& offset, int64_t batch) {
     return offset.Substitute({{"zb", DimExpr(zb)}});
   };
   int64_t shared = 1;
+  if (batch > kMaxBatches) return shared;
   while (batch % (2 * shared) == 0 && at(shared) == at(0)) shared *= 2;
   for (int64_t zb = 0; zb < batch && shared > 1; ++zb) {
     if (!(at(zb) == at(zb - zb % shared))) shared = 1;

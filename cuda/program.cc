@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cuda/attention_kernel.h"
+#include "cuda/attention_plan.h"
 #include "cuda/constants.h"
 #include "cuda/element_kernel.h"
 #include "cuda/layouts.h"
@@ -66,7 +67,8 @@ class Maker {
     FindInPlace(kernels);
     RETURN_IF_ERROR(Fold(kernels));
     for (NodeId id : graph_->inputs()) AddInput(id);
-    const std::map<size_t, Triple> attentions = FindAttention(kernels);
+    const std::map<size_t, AttentionPlan> attentions =
+        FindAttention(*graph_, kernels);
     std::set<size_t> later;
     for (const auto& [last, t] : attentions) {
       later.insert({t.scores, t.softmax});
@@ -74,6 +76,7 @@ class Maker {
     }
     for (size_t i = 0; i < kernels.size(); ++i) {
       if (later.count(i)) continue;
+      kernel_ = static_cast<int>(i);
       const auto it = attentions.find(i);
       const absl::Status status = it == attentions.end()
                                       ? AddKernel(kernels[i])
@@ -248,75 +251,6 @@ class Maker {
     }
   }
 
-  // True if only nodes of the kernel read the value.
-  bool IsReadIn(const cost::Kernel& k, Value v) const {
-    for (NodeId user : graph_->users(v.node)) {
-      if (!std::count(k.nodes.begin(), k.nodes.end(), user)) return false;
-    }
-    return graph_->output_uses(v.node) == 0;
-  }
-
-  // The kernels before one that multiplies a softmax of scores, by their places
-  // in the plan; and those that copy keys or values for it.
-  struct Triple {
-    size_t scores = 0, softmax = 0;
-    std::vector<size_t> copies = {};
-  };
-
-  bool IsView(NodeId id) const {
-    const ir::Node& node = graph_->node(id);
-    return node.Is("reshape") || node.Is("transpose") || node.Is("broadcast") ||
-           node.Is("slice");
-  }
-
-  // Kernels that may be the last of three that one kernel can do. What is in
-  // between is read by nothing else.
-  std::map<size_t, Triple> FindAttention(
-      const std::vector<cost::Kernel>& kernels) const {
-    std::map<Value, size_t> made;  // by kernels of one result
-    std::map<size_t, Triple> found;
-    auto makers = [&](const cost::Kernel& k, absl::string_view family) {
-      std::vector<size_t> out;
-      for (Value v : k.inputs) {
-        const auto it = made.find(v);
-        if (it != made.end() && kernels[it->second].family == family &&
-            IsReadIn(k, v)) {
-          out.push_back(it->second);
-        }
-      }
-      return out;
-    };
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const cost::Kernel& k = kernels[i];
-      if (k.outputs.size() != 1 || !k.launches) continue;
-      made[k.outputs[0]] = i;
-      if (k.family != "matmul") continue;
-      const std::vector<size_t> softmax = makers(k, "softmax");
-      if (softmax.size() != 1) continue;
-      const cost::Kernel& s = kernels[softmax[0]];
-      const ir::Node& node = graph_->node(s.nodes.back());
-      if (!node.Is("softmax") ||
-          node.attrs->Int("axis") + 1 != graph_->type(s.outputs[0]).rank()) {
-        continue;
-      }
-      const std::vector<size_t> scores = makers(s, "matmul");
-      if (scores.size() != 1) continue;
-      Triple t{scores[0], softmax[0]};
-      for (const cost::Kernel* reader : {&kernels[scores[0]], &k}) {
-        for (absl::string_view family : {"copy", "pointwise"}) {
-          for (size_t copy : makers(*reader, family)) {
-            if (kernels[copy].in_place.empty() &&
-                IsView(kernels[copy].nodes.back())) {
-              t.copies.push_back(copy);
-            }
-          }
-        }
-      }
-      found[i] = std::move(t);
-    }
-    return found;
-  }
-
   absl::Status Fold(const std::vector<cost::Kernel>& kernels) {
     std::set<Value> wanted;
     for (const cost::Kernel& k : kernels) {
@@ -406,6 +340,7 @@ class Maker {
 
   Step NewStep(const cost::Kernel& k, const Opened& o) {
     Step step;
+    step.kernel = kernel_;
     step.family = k.family;
     step.signature = k.signature;
     step.arguments = o.buffers;
@@ -514,9 +449,9 @@ class Maker {
 
   // Three kernels as one where that is possible, otherwise one by one.
   absl::Status AddAttention(const std::vector<cost::Kernel>& kernels,
-                            const Triple& t, size_t last) {
+                            const AttentionPlan& t, size_t last) {
     std::vector<Views> copies;
-    for (size_t i : t.copies) copies.push_back(ViewsOf(kernels[i]));
+    for (size_t i : t.copies) copies.push_back(ViewsOf(*graph_, kernels[i]));
     ASSIGN_OR_RETURN(bool done, AddFused(kernels[t.scores], kernels[t.softmax],
                                          kernels[last], copies));
     if (done) return absl::OkStatus();
@@ -527,29 +462,6 @@ class Maker {
     RETURN_IF_ERROR(AddKernel(kernels[t.scores]));
     RETURN_IF_ERROR(AddKernel(kernels[t.softmax]));
     return AddKernel(kernels[last]);
-  }
-
-  // A kernel that copies what a product reads, taken apart: the views at its
-  // end, and what computes the value that they are views of, if anything.
-  struct Views {
-    std::vector<NodeId> nodes;
-    cost::Kernel rest;
-    std::string signature;
-  };
-  Views ViewsOf(const cost::Kernel& copy) const {
-    Views out;
-    out.rest = copy;
-    Value v = copy.outputs[0];
-    while (!out.rest.nodes.empty() && v.node == out.rest.nodes.back() &&
-           IsView(v.node)) {
-      out.nodes.insert(out.nodes.begin(), v.node);
-      out.rest.nodes.pop_back();
-      v = graph_->node(v.node).inputs[0];
-    }
-    out.rest.outputs = {v};
-    // What is left of it is no kernel of the plan.
-    out.signature = std::exchange(out.rest.signature, "");
-    return out;
   }
 
   // False, with nothing added, if no kernel does it. `copies` are not made:
@@ -884,6 +796,7 @@ class Maker {
   std::set<Value> channels_last_;
   ir::Expansions expansions_;
   Program program_;
+  int kernel_ = 0;  // of the plan, that is being added
   std::map<Value, Storage> storage_;
   std::map<Value, InPlace> in_place_;
   std::map<std::pair<Value, ConstantForm>, Storage> constants_;

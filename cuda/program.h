@@ -51,6 +51,7 @@ struct Step {
   // plan, but a copy. Several kernels that one step does stand side by side,
   // with "; " between them.
   std::string signature;
+  int kernel = 0;                 // of the plan; the last of several
   std::vector<Variant> variants;  // the first is the best guess
   std::vector<int> arguments;     // buffers, in the order of parameters
   double flops = 0;

@@ -246,7 +246,12 @@ absl::StatusOr<int> Bench(const Args& args) {
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 10s");
   }
-  ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(args.positionals()[0]));
+  if (args.Has("batch")) {
+    ASSIGN_OR_RETURN(shapes.dims["batch"], args.Int("batch", 1, 1, 1 << 20));
+  }
+  ASSIGN_OR_RETURN(
+      const Graph graph,
+      Graph::FromOnnx(args.positionals()[0], {shapes.shapes, shapes.dims}));
   std::vector<Measured> all;
   ASSIGN_OR_RETURN(Measured original, Measure(GraphAccess::Ir(graph), request));
   // What the original has chosen need not be timed again.
@@ -257,6 +262,7 @@ absl::StatusOr<int> Bench(const Args& args) {
     OptimizeOptions how;
     how.target = args.String("target", "h200");
     how.time_limit = budget;
+    how.profile = args.String("profile");
     ASSIGN_OR_RETURN(const OptimizeResult r, graph.optimize(how));
     search_seconds = absl::ToDoubleSeconds(r.elapsed);
     ASSIGN_OR_RETURN(Measured optimised,
@@ -292,6 +298,7 @@ absl::StatusOr<int> Bench(const Args& args) {
 
 Verb BenchVerb() {
   std::vector<Flag> flags = ShapeFlags();
+  flags.push_back({"batch", "N", "the size of a dimension named batch"});
   flags.push_back({"device", "NAME", "the GPU (default cuda:0)"});
   flags.push_back({"target", "NAME", "what plans are made for (default h200)"});
   flags.push_back({"budget", "TIME", "how long to search (default 10s)"});
@@ -303,7 +310,7 @@ Verb BenchVerb() {
   flags.push_back({"check", "", "compare the results with the CPU's"});
   flags.push_back({"kernels", "", "a table of the kernels"});
   flags.push_back(
-      {"profile", "F.profile", "measured times that plans are made with"});
+      {"profile", "F.profile", "measured times for search and plans"});
   flags.push_back(
       {"trace", "F.json", "write the kernels as a trace for chrome://tracing"});
   flags.push_back({"json", "", "print the result as JSON"});

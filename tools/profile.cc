@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
@@ -54,21 +55,28 @@ absl::Status AddKernels(const ir::Graph& graph, const Request& request,
     launches += s.launches;
   }
   const double between = std::max(0.0, (whole - sum) / launches);
-  std::map<std::string, cost::Measurement> found;
+  std::map<std::pair<std::string, int>, double> times;  // of kernels
+  std::map<std::string, std::string> variants;
   for (const cuda::StepTime& s : steps) {
     const std::vector<std::string> kernels =
         absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
     for (const std::string& signature : kernels) {
-      cost::Measurement& m = found[signature];
-      m.time_ps +=
-          static_cast<int64_t>((s.us + between) / kernels.size() * 1e6);
-      m.date = request.date;
-      m.by = request.by;
-      m.what = s.variant;
+      variants[signature] = s.variant;
+      for (int step : s.steps) {
+        times[{signature, executor->program().steps[step].kernel}] +=
+            (s.us + between) / static_cast<double>(kernels.size());
+      }
     }
   }
-  for (const auto& [signature, measurement] : found) {
-    RETURN_IF_ERROR(profile.Add(signature, measurement));
+  // Kernels that are called the same may read what lies differently.
+  std::map<std::string, std::vector<double>> found;
+  for (const auto& [key, us] : times) found[key.first].push_back(us);
+  for (const auto& [signature, all] : found) {
+    const double mean = std::accumulate(all.begin(), all.end(), 0.0) /
+                        static_cast<double>(all.size());
+    RETURN_IF_ERROR(
+        profile.Add(signature, {static_cast<int64_t>(mean * 1e6), request.date,
+                                request.by, variants[signature]}));
   }
   return absl::OkStatus();
 }

@@ -1,0 +1,38 @@
+// Kernels of a plan that are attention together, which one kernel can do.
+#ifndef ISOMER_CUDA_ATTENTION_PLAN_H_
+#define ISOMER_CUDA_ATTENTION_PLAN_H_
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost_model/cost.h"
+#include "graph/graph.h"
+
+namespace isomer::cuda {
+
+// The kernels before one that multiplies a softmax of scores, by their places
+// in the plan; and those that copy keys or values for it.
+struct AttentionPlan {
+  size_t scores = 0, softmax = 0;
+  std::vector<size_t> copies = {};
+};
+
+// Kernels that may be the last of three that one kernel can do. What is in
+// between is read by nothing else.
+std::map<size_t, AttentionPlan> FindAttention(
+    const ir::Graph& graph, const std::vector<cost::Kernel>& kernels);
+
+// A kernel that copies what a product reads, taken apart: the views at its end,
+// and what computes the value that they are views of, if anything.
+struct Views {
+  std::vector<NodeId> nodes;
+  cost::Kernel rest;      // no kernel of the plan: it has no signature
+  std::string signature;  // of the whole kernel
+};
+Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_ATTENTION_PLAN_H_
