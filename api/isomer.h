@@ -44,8 +44,9 @@ struct OptimizeOptions {
   std::string target = "h200";
   // A file of measured kernel times; "": estimates alone.
   std::string profile = "";
-  // A file of rules to use instead of the built-in ones. Rules without a valid
-  // proof are refused.
+  // Files of rules to use instead of the built-in ones, with commas between
+  // them; "builtin" stands for those: "builtin,more.rules". Rules without a
+  // valid proof are refused.
   std::string rules = "";
   // Graphs that cost up to alpha times the best are searched on from.
   double alpha = 1.05;

@@ -15,7 +15,7 @@ extern "C" {
 typedef struct isomer_options {
   const char* target;   /* "h200", ...; or the path of a target file */
   const char* profile;  /* a file of measured times, or NULL */
-  const char* rules;    /* a file of rules, or NULL: the built-in ones */
+  const char* rules;    /* as in isomer.h, or NULL: the built-in ones */
   double alpha;         /* graphs up to alpha times the best are kept */
   double seconds;       /* time limit; 0: none */
   int64_t expansions;   /* limit by count; 0: none */

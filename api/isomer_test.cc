@@ -96,6 +96,9 @@ TEST(IsomerTest, ErrorsNameWhatIsWrong) {
   EXPECT_NE(
       Message(graph->optimize({.target = "abacus"}).status()).find("abacus"),
       std::string::npos);
+  EXPECT_NE(Message(graph->optimize({.rules = "builtin,no/a.rules"}).status())
+                .find("no/a.rules"),
+            std::string::npos);
   EXPECT_NE(Message(graph->optimize({.rules = "no/such.rules"}).status())
                 .find("no/such.rules"),
             std::string::npos);
@@ -113,6 +116,18 @@ TEST(IsomerTest, ADamagedFileOfRulesIsAnError) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   EXPECT_NE(Message(graph->optimize({.rules = path}).status()).find(path),
             std::string::npos);
+}
+
+TEST(IsomerTest, RulesOfSeveralFilesAreUsedTogether) {
+  const std::string path = TempFile("more.rules");
+  std::ofstream(path) << "rule unproved: add(x, y) => mul(x, y)\n";
+  auto graph = Graph::FromOnnx(Model("lora_mlp_fp16_b1_dynamo.onnx"));
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  auto alone = graph->optimize();
+  auto both = graph->optimize({.rules = "builtin," + path});
+  ASSERT_TRUE(alone.ok() && both.ok()) << both.status();
+  EXPECT_EQ(both->after.time_us, alone->after.time_us);
+  EXPECT_EQ(both->refused.size(), alone->refused.size() + 1);
 }
 
 TEST(IsomerTest, TheCheckTellsDifferentModelsApart) {

@@ -1,6 +1,8 @@
 #include "api/rule_files.h"
 
 #include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "onnx/mapped_file.h"
 #include "ops/status.h"
 
@@ -21,14 +23,36 @@ absl::StatusOr<cost::Target> FindTarget(const std::string& name) {
   return target;
 }
 
-absl::StatusOr<search::RuleBook> BookOf(const std::string& path,
-                                        std::vector<std::string>& refused) {
-  if (path.empty()) return search::RuleBook::BuiltIn(refused);
+namespace {
+
+absl::StatusOr<search::RuleBook> BookOfOne(const std::string& path,
+                                           std::vector<std::string>& refused) {
+  if (path == "builtin") return search::RuleBook::BuiltIn(refused);
   ASSIGN_OR_RETURN(std::string text, ReadText(path));
   absl::StatusOr<search::RuleBook> book =
       search::RuleBook::FromText(text, refused);
   if (!book.ok()) return Prefixed(absl::StrCat(path, ":"), book.status());
   return book;
+}
+
+}  // namespace
+
+absl::StatusOr<search::RuleBook> BookOf(const std::string& paths,
+                                        std::vector<std::string>& refused) {
+  if (paths.empty()) return search::RuleBook::BuiltIn(refused);
+  search::RuleBook all;
+  for (absl::string_view path : absl::StrSplit(paths, ',')) {
+    std::vector<std::string> more;
+    ASSIGN_OR_RETURN(const search::RuleBook book,
+                     BookOfOne(std::string(path), more));
+    refused.insert(refused.end(), more.begin(), more.end());
+    const bool first = all.size() == 0;
+    for (const search::BookRule& rule : book.rules()) {
+      // Each book has the definitions of operators.
+      if (first || !rule.definition) all.Add(rule);
+    }
+  }
+  return all;
 }
 
 }  // namespace isomer

@@ -17,9 +17,11 @@ absl::StatusOr<std::string> ReadText(const std::string& path);
 // The target of that name, or that of a file.
 absl::StatusOr<cost::Target> FindTarget(const std::string& name);
 
-// The book of the rules in a file, or of the built-in ones for "". Rules that
-// may not be used are named in `refused`.
-absl::StatusOr<search::RuleBook> BookOf(const std::string& path,
+// The book of the rules in files, with commas between their paths; "builtin"
+// and
+// "" stand for the rules that come with Isomer. Rules that may not be used are
+// named in `refused`.
+absl::StatusOr<search::RuleBook> BookOf(const std::string& paths,
                                         std::vector<std::string>& refused);
 
 }  // namespace isomer

@@ -321,9 +321,9 @@ Verb OptimizeVerb() {
                    "not depend on the machine"});
   flags.push_back({"memory-limit", "SIZE",
                    "peak memory of the result on the target: 500M, 80G"});
-  flags.push_back({"rules", "F",
-                   "proved rules to use instead of the built-in "
-                   "ones"});
+  flags.push_back({"rules", "F[,F]",
+                   "proved rules to use instead of the built-in ones; "
+                   "builtin,F: besides them"});
   flags.push_back({"baseline", "taso",
                    "search as TASO does, to compare with: one rewrite at "
                    "a time, 100 graphs"});
