@@ -219,8 +219,7 @@ class Run {
       }
     }
     return absl::StrCat(preset.name, " ", preset.depth, " ", e.seed, " ",
-                        e.connected, e.prune, " ",
-                        ir::HashText(sizes));
+                        e.connected, e.prune, " ", ir::HashText(sizes));
   }
 
   absl::Status RunPreset(const gen::Preset& preset) {

@@ -5,8 +5,8 @@
 // A graph is a set of terms (xfer_gen/terms.h) that holds what its terms need.
 // Written in ascending order, it is kept if no renaming gives a smaller list;
 // a prefix of a kept list is kept, so graphs grow by their greatest term.
-// The terms of the last level are needed nowhere else: they are evaluated on
-// the spot and not stored.
+// The steps of the last level are needed nowhere else: they are evaluated on
+// the spot and held in a few words (xfer_gen/fresh.h).
 //
 // The fingerprint of a choice of outputs is the least one over the renamings
 // of the variables that the outputs depend on. It looks at sampled elements:
@@ -43,8 +43,10 @@ namespace isomer::gen {
 
 struct EnumerateOptions {
   int depth = 3;
-  bool connected = false;  // only graphs connected through operators
-  bool prune = true;       // do not extend a tensor that equals a smaller one
+  // Only graphs connected through operators; with two outputs, also smaller
+  // graphs that further steps can connect.
+  bool connected = false;
+  bool prune = true;  // do not extend a tensor that equals a smaller one
   int threads = 1;
   uint64_t seed = 1;
 };

@@ -16,30 +16,32 @@
 #include "ops/registry.h"
 #include "ops/tensor.h"
 #include "xfer_gen/hits.h"
+#include "xfer_gen/pairs.h"
 
 namespace isomer::gen {
 namespace {
 
-// Leaves and the templates add and relu; the other templates.
-constexpr absl::string_view kSums = R"(
+constexpr absl::string_view kLeaves = R"(
 leaf x(2): f32[b,c]
 weight w(1): f32[c,c]
 sizes b=4 c=4
 sizes b=2 c=6
-template add(a, b): add(a, b)
-template relu(a): relu(a)
-)";
-constexpr absl::string_view kMore = R"(
-template matmul(a, b): matmul(a, b)
-template concat(a, b): concat(a, b, axis=0)
-template halves(a):
-  slice(a, axis=0, from=0, to=dim(a, 0)/2),
-  slice(a, axis=0, from=dim(a, 0)/2, to=end)
 )";
 
-Preset Tiny(bool more = true) {
-  absl::StatusOr<Preset> p =
-      ParsePreset("tiny", absl::StrCat(kSums, more ? kMore : ""));
+// The templates whose letters are given.
+Preset Tiny(const std::string& letters = "armch") {
+  const std::map<char, std::string> templates = {
+      {'a', "template add(a, b): add(a, b)\n"},
+      {'r', "template relu(a): relu(a)\n"},
+      {'m', "template matmul(a, b): matmul(a, b)\n"},
+      {'c', "template concat(a, b): concat(a, b, axis=0)\n"},
+      {'h',
+       "template halves(a):\n"
+       "  slice(a, axis=0, from=0, to=dim(a, 0)/2),\n"
+       "  slice(a, axis=0, from=dim(a, 0)/2, to=end)\n"}};
+  std::string text(kLeaves);
+  for (char letter : letters) text += templates.at(letter);
+  absl::StatusOr<Preset> p = ParsePreset("tiny", text);
   EXPECT_TRUE(p.ok()) << p.status();
   return *std::move(p);
 }
@@ -67,7 +69,8 @@ std::string Renamed(const std::string& text, const Names& names) {
 
 class Brute {
  public:
-  Brute(int depth, bool more) : depth_(depth), more_(more) {
+  Brute(int depth, const std::string& letters)
+      : depth_(depth), letters_(letters) {
     uint64_t h = 12345;
     for (const char* name : {"x1", "x2", "w1"}) {
       // Large enough that relu does not keep or drop all elements by chance.
@@ -114,6 +117,54 @@ class Brute {
     return out;
   }
 
+  // Two tensors of at most `depth` calls together, under names for which their
+  // values are least, in the order of the values; the names they have there and
+  // those that stand for all names.
+  struct Two {
+    std::string names[2];
+    std::string orbit;
+  };
+  // Those that have the same values, two and two, where neither tensor is the
+  // same call on the same values.
+  std::vector<std::pair<Two, Two>> News() const {
+    std::map<std::string, std::vector<Two>> by_value;
+    for (const auto& [a, slow] : tensors_) {
+      for (const auto& [b, other] : tensors_) {
+        if (b <= a || slow.steps.empty() || other.steps.empty()) continue;
+        const auto most = static_cast<size_t>(depth_);
+        if (slow.steps.size() == most && other.steps.size() == most &&
+            slow.steps != other.steps) {
+          continue;
+        }
+        if (Steps({&slow, &other}).size() > most) continue;
+        AddTwo(a, b, by_value);
+      }
+    }
+    std::vector<std::pair<Two, Two>> out;
+    for (const auto& [key, all] : by_value) {
+      for (size_t i = 0; i < all.size(); ++i) {
+        for (size_t j = 0; j < i; ++j) {
+          if (Making(all[i].names[0]) == Making(all[j].names[0])) continue;
+          if (Making(all[i].names[1]) == Making(all[j].names[1])) continue;
+          out.emplace_back(all[i], all[j]);
+        }
+      }
+    }
+    return out;
+  }
+  // The least text of two tensors over all renamings.
+  std::string OrbitOfTwo(const std::string& a, const std::string& b) const {
+    std::string least;
+    for (const Names& names : namings_) {
+      const std::string x = Normal(Renamed(a, names));
+      const std::string y = Normal(Renamed(b, names));
+      const std::string both =
+          absl::StrCat(std::min(x, y), " ", std::max(x, y));
+      if (least.empty() || both < least) least = both;
+    }
+    return least;
+  }
+
   // The number of sets of at most `depth` calls that hold what they need, up
   // to renaming.
   size_t CountGraphs() const {
@@ -139,6 +190,49 @@ class Brute {
   }
 
  private:
+  void AddTwo(const std::string& a, const std::string& b,
+              std::map<std::string, std::vector<Two>>& by_value) const {
+    std::map<std::string, std::vector<Two>> by_key;
+    for (const Names& names : namings_) {
+      Two two{{Normal(Renamed(a, names)), Normal(Renamed(b, names))},
+              OrbitOfTwo(a, b)};
+      std::string x = Key(tensors_.at(two.names[0]).value);
+      std::string y = Key(tensors_.at(two.names[1]).value);
+      if (x == y) return;
+      if (y < x) {
+        std::swap(x, y);
+        std::swap(two.names[0], two.names[1]);
+      }
+      by_key[absl::StrCat(x, " ", y)].push_back(two);
+    }
+    auto& all = by_value[by_key.begin()->first];
+    all.insert(all.end(), by_key.begin()->second.begin(),
+               by_key.begin()->second.end());
+  }
+
+  // The call of a tensor on values, and which output it is. What equals an
+  // input is made in no way that counts.
+  std::string Making(const std::string& text) const {
+    const std::string key = Key(tensors_.at(text).value);
+    for (const char* leaf : {"x1", "x2", "w1"}) {
+      if (Key(tensors_.at(leaf).value) == key) return leaf;
+    }
+    const size_t open = text.find('('), close = text.rfind(')');
+    std::vector<std::string> args;
+    int level = 0;
+    size_t from = open + 1;
+    for (size_t i = from; i <= close; ++i) {
+      if ((text[i] == ',' || i == close) && level == 0) {
+        args.push_back(Key(tensors_.at(text.substr(from, i - from)).value));
+        from = i + 1;
+      }
+      level += (text[i] == '(') - (text[i] == ')');
+    }
+    if (text.substr(0, open) == "add") std::sort(args.begin(), args.end());
+    return absl::StrCat(text.substr(0, open), text.substr(close + 1), ": ",
+                        absl::StrJoin(args, "; "));
+  }
+
   std::set<std::string> LeastSet(const std::set<std::string>& g) const {
     std::set<std::string> least;
     for (const Names& names : namings_) {
@@ -184,18 +278,16 @@ class Brute {
     for (const auto& [text, t] : tensors_) now.push_back(t);
     const size_t before = tensors_.size();
     for (const Slow& a : now) {
-      Call("relu", {&a}, {});
+      if (Has('r')) Call("relu", {&a}, {});
       const int64_t rows = a.value.type.shape[0];
-      if (more_ && rows % 2 == 0) {
+      if (Has('h') && rows % 2 == 0) {
         CallHalf(a, 0, 0, rows / 2);
         CallHalf(a, 1, rows / 2, rows);
       }
       for (const Slow& b : now) {
-        if (more_) {
-          Call("matmul", {&a, &b}, {});
-          Call("concat", {&a, &b}, {{"axis", int64_t{0}}});
-        }
-        if (a.text <= b.text) Call("add", {&a, &b}, {});
+        if (Has('m')) Call("matmul", {&a, &b}, {});
+        if (Has('c')) Call("concat", {&a, &b}, {{"axis", int64_t{0}}});
+        if (Has('a') && a.text <= b.text) Call("add", {&a, &b}, {});
       }
     }
     return tensors_.size() > before;
@@ -247,8 +339,12 @@ class Brute {
          {"to", std::vector<int64_t>{to}}});
   }
 
+  bool Has(char letter) const {
+    return letters_.find(letter) != std::string::npos;
+  }
+
   int depth_;
-  bool more_;
+  std::string letters_;
   std::map<std::string, Slow> tensors_;
   std::map<std::string, std::set<std::string>> calls_;
   std::vector<Names> namings_;
@@ -270,20 +366,20 @@ std::string TextOf(const Preset& preset, const Dag& dag, TensorId t) {
 
 struct Case {
   int depth;
-  bool more;  // all templates, not only add and relu
+  std::string letters;
 };
 
 class AgainstBrute : public testing::TestWithParam<Case> {};
 
 TEST_P(AgainstBrute, SameGraphsAndSameClasses) {
-  const auto [depth, more] = GetParam();
-  const Preset preset = Tiny(more);
+  const auto [depth, letters] = GetParam();
+  const Preset preset = Tiny(letters);
   Enumerator all(preset, {.depth = depth, .prune = false});
   ASSERT_TRUE(all.Run([](int, double) { return true; }));
   Hits hits(all.terms().symmetry().num_leaves());
   FindHits(all, hits);
   ASSERT_TRUE(all.RunPairs([](int, double) { return true; }));
-  const Brute brute(depth, more);
+  const Brute brute(depth, letters);
   EXPECT_EQ(all.stats().graphs, brute.CountGraphs());
 
   std::map<uint32_t, std::set<std::string>> by_class;
@@ -307,8 +403,44 @@ TEST_P(AgainstBrute, SameGraphsAndSameClasses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Depths, AgainstBrute,
-                         testing::Values(Case{1, true}, Case{2, true},
-                                         Case{3, false}));
+                         testing::Values(Case{1, "armch"}, Case{2, "armch"},
+                                         Case{3, "ar"}, Case{3, "rh"}));
+
+// Every two pairs of tensors that may be news meet, although most are passed
+// over.
+TEST(Enumerate, TwoOutputsThatAreNewsMeet) {
+  const std::string letters = "rch";
+  const Preset preset = Tiny(letters);
+  const Brute brute(3, letters);
+  auto on = [](int, double) { return true; };
+  Enumerator all(preset, {.depth = 3, .prune = false});
+  ASSERT_TRUE(all.Run(on));
+  Hits hits(all.terms().symmetry().num_leaves());
+  FindHits(all, hits);
+  PairFinder finder(all, hits, 1);
+  finder.Compare(0, [] { return true; });
+  finder.MarkTensors();
+  const size_t singles = hits.members.size();
+  ASSERT_TRUE(all.RunPairs(on));
+  FindHits(all, hits);
+  std::map<std::string, std::set<uint32_t>> classes;
+  for (size_t i = singles; i < hits.members.size(); ++i) {
+    const auto outputs = hits.OutputsOf(hits.members[i]);
+    classes[brute.OrbitOfTwo(TextOf(preset, hits.dag, outputs[0]),
+                             TextOf(preset, hits.dag, outputs[1]))]
+        .insert(hits.members[i].cls);
+  }
+  const auto news = brute.News();
+  EXPECT_GT(news.size(), 10);
+  for (const auto& [a, b] : news) {
+    const std::set<uint32_t>& other = classes[b.orbit];
+    EXPECT_TRUE(std::any_of(classes[a.orbit].begin(), classes[a.orbit].end(),
+                            [&](uint32_t c) { return other.contains(c); }))
+        << a.orbit << " and " << b.orbit;
+  }
+  // Far fewer are put back together than there are.
+  EXPECT_LT(hits.members.size() - singles, all.stats().fingerprints / 4);
+}
 
 TEST(Enumerate, ThreadsFindTheSame) {
   const Preset preset = Tiny();

@@ -2,9 +2,11 @@
 // nothing refuted, and nothing lost by pruning.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_replace.h"
 #include "absl/strings/string_view.h"
 #include "graph/rule.h"
 #include "graph/rule_pb.h"
@@ -33,8 +35,18 @@ template split(a) parts 1:
   slice(a, axis=1, from=0, to=seam), slice(a, axis=1, from=seam, to=end)
 )";
 
-std::vector<Candidate> Candidates(int depth, int threads, bool prune) {
-  auto preset = ParsePreset("tiny", kTiny);
+std::string TextOf(const std::string& preset) {
+  if (preset == "tiny") return std::string(kTiny);
+  for (const PresetText& p : AllPresets()) {
+    if (p.name == preset) return std::string(p.text);
+  }
+  ADD_FAILURE() << "no preset " << preset;
+  return "";
+}
+
+std::vector<Candidate> Candidates(int depth, int threads, bool prune,
+                                  const std::string& name = "tiny") {
+  auto preset = ParsePreset(name, TextOf(name));
   EXPECT_TRUE(preset.ok()) << preset.status();
   GenerateOptions options;
   options.enumerate.depth = depth;
@@ -81,9 +93,11 @@ TEST(Pipeline, NothingEmittedIsRefuted) {
 
 // What is found when tensors that equal smaller ones are extended too follows
 // from what is found without that.
-TEST(Pipeline, PruningLosesNothing) {
-  const std::vector<Candidate> pruned = Candidates(3, 2, true);
-  const std::vector<Candidate> all = Candidates(3, 2, false);
+class Pruning : public testing::TestWithParam<std::string> {};
+
+TEST_P(Pruning, LosesNothing) {
+  const std::vector<Candidate> pruned = Candidates(3, 2, true, GetParam());
+  const std::vector<Candidate> all = Candidates(3, 2, false, GetParam());
   EXPECT_GT(all.size(), pruned.size());
   Theory theory;
   ASSERT_TRUE(theory.AddFile(Rules(pruned, 2)).ok());
@@ -99,6 +113,12 @@ TEST(Pipeline, PruningLosesNothing) {
   }
   EXPECT_GT(rules, 8);
 }
+
+INSTANTIATE_TEST_SUITE_P(Presets, Pruning,
+                         testing::Values("tiny", "taso-2d-small"),
+                         [](const auto& info) {
+                           return absl::StrReplaceAll(info.param, {{"-", "_"}});
+                         });
 
 }  // namespace
 }  // namespace isomer::gen

@@ -65,7 +65,7 @@ class Program::Builder {
   Builder(const ir::Graph& graph, ir::Expansions& expansions)
       : graph_(graph), expansions_(expansions) {}
 
-  absl::StatusOr<Program> Run(bool check) {
+  absl::StatusOr<Program> Run(bool only_whole) {
     std::map<Value, Ref> places;
     for (size_t i = 0; i < graph_.inputs().size(); ++i) {
       const Value v{graph_.inputs()[i], 0};
@@ -90,9 +90,10 @@ class Program::Builder {
     }
     out_.num_temporaries_ = next_.place();
     Merge();
+    if (only_whole) return std::move(out_);
     out_.MarkSampled();
     out_.FindFaithful();
-    if (check) RETURN_IF_ERROR(CheckAgainstDefinitions());
+    RETURN_IF_ERROR(CheckAgainstDefinitions());
     return std::move(out_);
   }
 
@@ -323,8 +324,8 @@ class Program::Builder {
 
 absl::StatusOr<Program> Program::Compile(const ir::Graph& graph,
                                          ir::Expansions& expansions,
-                                         bool check) {
-  return Builder(graph, expansions).Run(check);
+                                         bool only_whole) {
+  return Builder(graph, expansions).Run(only_whole);
 }
 
 // ---- Analysis

@@ -30,11 +30,12 @@ struct Scratch {
 class Program {
  public:
   // Compiles a graph whose inputs and outputs are floating-point tensors.
-  // Composite operators are opened. `check` holds the code against the
-  // operators' own kernels, once.
+  // Composite operators are opened. A program that is only run as a whole can
+  // neither run sampled nor tell whether it is faithful; others are held
+  // against the operators' own kernels, once.
   static absl::StatusOr<Program> Compile(const ir::Graph& graph,
                                          ir::Expansions& expansions,
-                                         bool check);
+                                         bool only_whole);
 
   const std::vector<TensorType>& outputs() const { return outputs_; }
   // The number of elements of all outputs together.

@@ -39,6 +39,9 @@ struct IndexCode {
   int64_t constant = 0;
   absl::InlinedVector<Multiple, 4> multiples;
   std::vector<Product> products;
+  // The sum of the constant and of what has been hoisted out of loops.
+  int64_t hoisted = 0;
+  absl::InlinedVector<Multiple, 4> hoists;
 };
 
 int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables);
@@ -57,7 +60,7 @@ int64_t Value(const IndexCode::Factor& f,
 }
 
 int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables) {
-  int64_t v = e.constant;
+  int64_t v = e.hoisted;
   for (const IndexCode::Multiple& m : e.multiples) {
     v += m.coefficient * variables[m.variable];
   }
@@ -88,6 +91,34 @@ void AddTo(IndexCode& to, int64_t times, const IndexCode& from) {
   }
 }
 
+// Lets the multiples of the first `count` variables be hoisted.
+void SplitHoists(IndexCode& e, int count) {
+  e.hoisted = e.constant;
+  const auto first_inner = std::stable_partition(
+      e.multiples.begin(), e.multiples.end(),
+      [&](const IndexCode::Multiple& m) { return m.variable < count; });
+  e.hoists.assign(e.multiples.begin(), first_inner);
+  e.multiples.erase(e.multiples.begin(), first_inner);
+  for (IndexCode::Product& p : e.products) {
+    for (IndexCode::Factor& f : p.factors) {
+      for (IndexCode& arg : f.args) SplitHoists(arg, count);
+    }
+  }
+}
+
+// Sums up the hoisted multiples for the values that their variables have.
+void Hoist(IndexCode& e, const std::vector<int64_t>& variables) {
+  e.hoisted = e.constant;
+  for (const IndexCode::Multiple& m : e.hoists) {
+    e.hoisted += m.coefficient * variables[m.variable];
+  }
+  for (IndexCode::Product& p : e.products) {
+    for (IndexCode::Factor& f : p.factors) {
+      for (IndexCode& arg : f.args) Hoist(arg, variables);
+    }
+  }
+}
+
 struct ElemCode;
 
 struct CondCode {
@@ -110,6 +141,20 @@ struct ElemCode {
   std::vector<CondCode> cond = {};           // kIf: one
   std::vector<ElemCode> args = {};
 };
+
+// Calls `f` for all index expressions of an element.
+template <class F>
+void ForEachIndex(CondCode& c, const F& f) {
+  f(c.expr);
+  for (CondCode& part : c.parts) ForEachIndex(part, f);
+}
+template <class F>
+void ForEachIndex(ElemCode& e, const F& f) {
+  f(e.index);
+  f(e.place);
+  for (CondCode& c : e.cond) ForEachIndex(c, f);
+  for (ElemCode& arg : e.args) ForEachIndex(arg, f);
+}
 
 Instruction::Function FindFunction(absl::string_view name) {
   if (name == "exp") return static_cast<Instruction::Function>(Exp);
@@ -463,18 +508,24 @@ absl::Status Unroll(const OpDef& op, absl::Span<const TensorType> types,
   }
   ASSIGN_OR_RETURN(Elem elem, IndexOp(op, sym, inferred, index));
   Compiler compiler(names, types);
-  const ElemCode compiled = compiler.Compile(elem);
+  ElemCode compiled = compiler.Compile(elem);
   if (!compiler.ok()) {
     return Unsupported(op.name, ": its elements depend on values");
   }
   Emitter emitter(inputs, temporaries,
                   std::max(compiler.num_variables(), names.size()), code);
+  // What depends on the output's indices alone is the same in all loops.
+  ForEachIndex(compiled, [&](IndexCode& e) {
+    SplitHoists(e, static_cast<int>(shape.size()));
+  });
   const int64_t n = NumElements(shape);
   for (int64_t at = 0; at < n; ++at) {
     int64_t rest = at;
     for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
       emitter.variables()[d] = rest % shape[d];
     }
+    ForEachIndex(compiled,
+                 [&](IndexCode& e) { Hoist(e, emitter.variables()); });
     const Ref value = emitter.Emit(compiled);
     emitter.Place(value,
                   Ref(out.array(), out.place() + static_cast<uint32_t>(at)));

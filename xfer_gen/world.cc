@@ -288,8 +288,9 @@ absl::StatusOr<const Program*> World::ProgramOf(const std::string& key,
     if (it != programs_.end()) return it->second.get();
   }
   ir::Expansions expansions;
-  // Code that is right at the first sizes is at others.
-  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions, first_));
+  // At other sizes graphs are not enumerated, only compared.
+  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions,
+                                                  /*only_whole=*/!first_));
   std::unique_lock lock(mutex_);
   auto [it, fresh] = programs_.try_emplace(key);
   if (fresh) it->second = std::make_unique<Program>(std::move(made));
