@@ -54,6 +54,7 @@ Enumerator::Enumerator(const Preset& preset, const EnumerateOptions& options)
       symmetry_(Counts(preset), MaxArity(preset) * options.depth),
       world_(preset, 0, options.seed),
       terms_(symmetry_),
+      fresh_(kStretch),
       max_arity_(MaxArity(preset)) {
   for (int i = 0; i < options_.threads; ++i) {
     tables_.push_back(std::make_unique<Table>());

@@ -51,16 +51,19 @@ class FreshSteps {
     std::vector<uint32_t> words_, starts_;
   };
 
-  // Takes the next block; blocks hold the same number of graphs, but for the
-  // last.
+  // Blocks hold the steps of so many graphs each, but for the last, and for
+  // those that a stop has left empty.
+  explicit FreshSteps(size_t graphs_per_block) : per_block_(graphs_per_block) {}
+
+  // Takes the next block.
   void Add(Block block) { blocks_.push_back(std::move(block)); }
 
   // Calls `f(step)` for the steps that extend graph number `g`, in order.
   template <class F>
   void ForEach(size_t g, F f) {
-    const size_t per_block = blocks_.front().starts_.size();
-    Block& block = blocks_[g / per_block];
-    const size_t i = g % per_block;
+    Block& block = blocks_[g / per_block_];
+    const size_t i = g % per_block_;
+    if (i >= block.starts_.size()) return;
     const size_t end = i + 1 < block.starts_.size() ? block.starts_[i + 1]
                                                     : block.words_.size();
     for (size_t at = block.starts_[i]; at < end;) {
@@ -90,6 +93,7 @@ class FreshSteps {
   }
 
  private:
+  size_t per_block_;
   std::vector<Block> blocks_;
 };
 

@@ -144,6 +144,27 @@ TEST(Generate, DamagedStatesAreNamed) {
             "the state is damaged: its check sum does not fit");
 }
 
+TEST(Generate, GraphsOfTooManyOutputsAreRefused) {
+  const auto preset = ParsePreset("wide", R"(
+leaf x(1): f32[b]
+sizes b=4
+sizes b=8
+template parts(a):
+  slice(a, axis=0, from=0, to=1), slice(a, axis=0, from=1, to=2),
+  slice(a, axis=0, from=2, to=end)
+)");
+  ASSERT_TRUE(preset.ok()) << preset.status();
+  GenerateOptions options;
+  options.enumerate.depth = 5;
+  EXPECT_EQ(Generate(*preset, options).status().message(),
+            "preset wide: depth 5 with templates of up to 3 outputs; at most "
+            "depth 6, 4 outputs of a template and 12 of a graph");
+  options.enumerate.depth = 7;
+  EXPECT_FALSE(Generate(*preset, options).ok());
+  options.enumerate.depth = 1;
+  EXPECT_TRUE(Generate(*preset, options).ok());
+}
+
 TEST(Generate, LimitsStopCleanly) {
   const Preset preset = Named("taso-2d-small");
   GenerateOptions options;
