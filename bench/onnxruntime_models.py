@@ -21,8 +21,8 @@ import onnx
 import onnxruntime as ort
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tests"))
-from models_test import inputs_for, run_isomer, to_fp32  # noqa: E402
-from optimized_models_test import fused_counts  # noqa: E402
+from models_test import inputs_for, run_isomer  # noqa: E402
+from optimized_models_test import fused_counts, lost_fusions, randomized  # noqa: E402
 
 MOST = 1.03
 
@@ -51,14 +51,8 @@ def fastest(paths, inputs, threads, seconds):
 
 
 def measure(isomer, path, folder, args):
-    original = os.path.join(folder, "original.onnx")
+    original = randomized(isomer, path, folder)
     optimized = os.path.join(folder, "optimized.onnx")
-    run_isomer(isomer, "randomize", path, original)
-    if "_fp16_" in path:
-        half = os.path.join(folder, "half.onnx")
-        os.rename(original, half)
-        to_fp32(half, original)
-        os.remove(half)
     told = run_isomer(isomer, "optimize", original, optimized, "--target",
                       "cpu-onnxruntime", "--check", "0")
     if "byte for byte" in told:
@@ -90,7 +84,7 @@ def main():
             print(f"| {label:32} | nothing helps: the original, byte for byte |", flush=True)
             continue
         before, after, was, now = row
-        bad = after > MOST * before or (now[1] < was[1] and now[0] >= was[0])
+        bad = after > MOST * before or lost_fusions(was, now)
         slower += bad
         print(f"| {label:32} | {before:9.3f} | {after:8.3f} | {after / before:4.2f}x | "
               f"{was[0]:4} {now[0]:4} | {was[1]:3} {now[1]:3} |{' TOO SLOW' if bad else ''}",
