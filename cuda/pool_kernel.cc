@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "cuda/preamble.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -133,14 +132,7 @@ absl::StatusOr<std::optional<KernelSource>> PoolKernel(
                                     divisor, ";")
                      : ""},
        {"EPILOGUE", epilogue}});
-  KernelSource source;
-  source.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(),
-      "extern \"C\" __global__ void __launch_bounds__(", kBlock, ") ", kEntry,
-      "(", Parameters(call.inputs, {call.output}), ") {\n", text, "}\n");
-  source.grid[0] = static_cast<int>(CeilDiv(count, int64_t{kBlock}));
-  source.block = kBlock;
-  return source;
+  return KernelOfThreads(call, text, count, kBlock);
 }
 
 }  // namespace isomer::cuda

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cuda/preamble.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -499,6 +500,18 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
     return std::nullopt;
   }
   return library;
+}
+
+KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
+                             int64_t count, int block) {
+  KernelSource out;
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(),
+      "extern \"C\" __global__ void __launch_bounds__(", block, ") ", kEntry,
+      "(", Parameters(call.inputs, {call.output}), ") {\n", body, "}\n");
+  out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{block}));
+  out.block = block;
+  return out;
 }
 
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,

@@ -111,6 +111,11 @@ absl::StatusOr<Product> Analyze(const ProductCall& call);
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& product, int width);
 
+// The kernel with this body, where each of `count` threads, numbered through
+// all blocks, does its own part.
+KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
+                             int64_t count, int block);
+
 // Statements that take the sum `acc[0]` of element (zb, mm, nn) of the core
 // through the rest of the kernel, and the expression of the result. Nothing if
 // the result is another element than that at (zb, mm, nn) of a dense output.

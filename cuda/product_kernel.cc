@@ -530,14 +530,7 @@ EPILOGUE
        {"FILTER", p.b.pointer},
        {"TYPE", StorageType(p.dtype)},
        {"EPILOGUE", epilogue}});
-  KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(),
-      "extern \"C\" __global__ void __launch_bounds__(", kBlock, ") ", kEntry,
-      "(", Parameters(call.inputs, {call.output}), ") {\n", text, "}\n");
-  out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{kBlock}));
-  out.block = kBlock;
-  return out;
+  return KernelOfThreads(call, text, count, kBlock);
 }
 
 }  // namespace isomer::cuda
