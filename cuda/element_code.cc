@@ -399,47 +399,45 @@ ElementCode::Kind ElementCode::KindOf(const Elem& e, const Walk& walk,
 absl::StatusOr<Polynomial> ElementCode::IndexPoly(const Polynomial& p,
                                                   Walk& walk) {
   absl::Status status;
-  Polynomial out = p.Transform([&](const Atom& atom) -> Polynomial {
-    if (atom.is_symbol()) {
-      const auto it = walk.names.find(atom.name());
-      return it == walk.names.end() ? Polynomial(atom)
-                                    : it->second.polynomial();
-    }
-    if (const auto ref = DimExpr::AsElement(atom)) {
-      auto at = Indices(ref->indices, walk);
-      auto text = at.ok() ? At(walk.node->inputs[ref->input], *at)
-                          : absl::StatusOr<std::string>(at.status());
-      if (!text.ok()) {
-        if (status.ok()) status = text.status();
-        return atom;
-      }
-      // Named in the scope where the element stands.
-      const std::string key = absl::StrCat("index|", *text);
-      if (const std::string* known = Known(key))
-        return Polynomial::Symbol(*known);
-      const std::string name = Fresh("g");
-      Scope* const outer = scope_;
-      scope_ = HomeOf(*at);
-      Write(absl::StrCat("const int ", name, " = (int)", *text, ";"));
-      scope_->known[key] = name;
-      symbols_[name] = scope_;
-      scope_ = outer;
-      return Polynomial::Symbol(name);
-    }
-    std::vector<Polynomial> args;
-    for (const Polynomial& arg : atom.args()) {
-      absl::StatusOr<Polynomial> a = IndexPoly(arg, walk);
-      if (!a.ok()) {
-        if (status.ok()) status = a.status();
-        return atom;
-      }
-      args.push_back(*std::move(a));
-    }
-    if (atom.Is("floordiv")) {
-      return FloorDiv(DimExpr(args[0]), DimExpr(args[1])).polynomial();
-    }
-    return Polynomial::Apply(atom.name(), std::move(args));
-  });
+  Polynomial out =
+      p.Transform([&](const Atom& atom) -> std::optional<Polynomial> {
+        if (atom.is_symbol()) {
+          const auto it = walk.names.find(atom.name());
+          if (it == walk.names.end()) return std::nullopt;
+          return it->second.polynomial();
+        }
+        if (const auto ref = DimExpr::AsElement(atom)) {
+          auto at = Indices(ref->indices, walk);
+          auto text = at.ok() ? At(walk.node->inputs[ref->input], *at)
+                              : absl::StatusOr<std::string>(at.status());
+          if (!text.ok()) {
+            if (status.ok()) status = text.status();
+            return std::nullopt;
+          }
+          // Named in the scope where the element stands.
+          const std::string key = absl::StrCat("index|", *text);
+          if (const std::string* known = Known(key))
+            return Polynomial::Symbol(*known);
+          const std::string name = Fresh("g");
+          Scope* const outer = scope_;
+          scope_ = HomeOf(*at);
+          Write(absl::StrCat("const int ", name, " = (int)", *text, ";"));
+          scope_->known[key] = name;
+          symbols_[name] = scope_;
+          scope_ = outer;
+          return Polynomial::Symbol(name);
+        }
+        std::vector<Polynomial> args;
+        for (const Polynomial& arg : atom.args()) {
+          absl::StatusOr<Polynomial> a = IndexPoly(arg, walk);
+          if (!a.ok()) {
+            if (status.ok()) status = a.status();
+            return std::nullopt;
+          }
+          args.push_back(*std::move(a));
+        }
+        return Reapply(atom, std::move(args));
+      });
   if (!status.ok()) return status;
   return out;
 }

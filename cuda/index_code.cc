@@ -170,8 +170,8 @@ DimExpr Extreme(const std::vector<Polynomial>& args, bool largest,
   return out;
 }
 
-Polynomial TidyAtom(const Atom& atom, const Intervals& known) {
-  if (atom.is_symbol()) return atom;
+std::optional<Polynomial> TidyAtom(const Atom& atom, const Intervals& known) {
+  if (atom.is_symbol()) return std::nullopt;
   std::vector<Polynomial> args;
   for (const Polynomial& arg : atom.args())
     args.push_back(TidyPoly(arg, known));

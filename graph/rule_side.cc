@@ -154,6 +154,16 @@ class Typer {
     return out;
   }
 
+  absl::StatusOr<Inferred<D>> InferredType(const OpDef& op,
+                                           absl::Span<const TypeT<D>> types,
+                                           const AttrsT<D>& attrs) {
+    if constexpr (std::is_same_v<D, DimExpr>) {
+      return InferOp(op, types, attrs, typing_.errors);
+    } else {
+      return InferOp(op, types, attrs);
+    }
+  }
+
   absl::Status Infer(int k, const TypeT<D>* expected) {
     const RuleNode& n = side_.nodes[k];
     const size_t demands = typing_.demands.size();
@@ -164,8 +174,12 @@ class Typer {
     }
     std::vector<TypeT<D>> types;
     for (RuleOperand o : n.inputs) types.push_back(*TypeOf(o));
-    auto inferred = InferOp(*n.op, types, *given);
-    if (!inferred.ok()) return ErrorAt(n.at, inferred.status().message());
+    auto inferred = InferredType(*n.op, types, *given);
+    if (!inferred.ok()) {
+      return typing_.errors == Errors::kBare
+                 ? inferred.status()
+                 : ErrorAt(n.at, inferred.status().message());
+    }
     typing_.demands.insert(typing_.demands.end(), inferred->obligations.begin(),
                            inferred->obligations.end());
     return Done(k, {std::move(inferred->outputs), std::move(inferred->attrs)});

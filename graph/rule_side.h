@@ -71,6 +71,7 @@ struct SideTyping {
   std::vector<TypedNode<D>> nodes;
   std::vector<Obligation> demands;         // over expressions only
   std::optional<MissingVariable> missing;  // set when Unavailable is returned
+  Errors errors = Errors::kExplained;      // over expressions only
 };
 
 // Types every node that the outputs need and that has no type yet: a typing

@@ -60,7 +60,11 @@ class CaseFinder {
         attrs_(rule.attrs.size()),
         fixed_ranks_(FixedRanks(rule)) {}
 
-  void Search() { Search({}, {}); }
+  void Search() {
+    Typing nothing;
+    nothing.errors = Errors::kBare;
+    Search(nothing, nothing);
+  }
   std::vector<RuleCase> TakeCases() { return std::move(cases_); }
   const absl::Status& closest() const { return closest_; }
   int distance() const { return distance_; }
@@ -80,6 +84,8 @@ class CaseFinder {
   std::vector<SymAttr> IntOptions(const RuleVariable& v) const;
   std::vector<SymAttr> IntsOptions(const RuleVariable& v) const;
   absl::Status Finish();
+  absl::Status TypeSides(const Tensors& tensors, const AttrValues& attrs,
+                         Typing& source, Typing& target) const;
   absl::Status TypeBoth(const Tensors& tensors, const AttrValues& attrs,
                         RuleCase& out);
   absl::Status PairOutputs(RuleCase& c) const;
@@ -95,7 +101,9 @@ class CaseFinder {
                });
     if (distance <= distance_) return;
     distance_ = distance;
-    closest_ = s;
+    Typing source, target;
+    closest_ =
+        s.message().empty() ? TypeSides(tensors_, attrs_, source, target) : s;
   }
 
   const BoundRule& rule_;
@@ -278,7 +286,8 @@ bool CaseFinder::Plausible(int variable) const {
       if (spec == nullptr || spec->required) return true;
       probe[v] = *ToSymbolic(Attrs{{"", spec->default_value}}).Find("");
     }
-    SideTyping<DimExpr> source;
+    Typing source;
+    source.errors = Errors::kBare;
     absl::Status s =
         TypeSide<DimExpr>(rule_.source, Pointers(tensors_), probe, {}, source);
     return s.ok() || absl::IsUnavailable(s) || !source.nodes[k].types.empty();
@@ -313,17 +322,22 @@ void CaseFinder::Search(Typing source, Typing target) {
   if (s = Finish(); !s.ok()) Note(2000, s);
 }
 
-absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
-                                  const AttrValues& attrs, RuleCase& out) {
-  SideTyping<DimExpr> source, target;
+absl::Status CaseFinder::TypeSides(const Tensors& tensors,
+                                   const AttrValues& attrs, Typing& source,
+                                   Typing& target) const {
   const std::vector<const SymType*> types = Pointers(tensors);
   RETURN_IF_ERROR(TypeSide<DimExpr>(rule_.source, types, attrs, {}, source));
   std::vector<SymType> expected;
   for (RuleOperand o : rule_.source.outputs) {
     expected.push_back(source.nodes[o.node].types[o.output]);
   }
-  RETURN_IF_ERROR(
-      TypeSide<DimExpr>(rule_.target, types, attrs, expected, target));
+  return TypeSide<DimExpr>(rule_.target, types, attrs, expected, target);
+}
+
+absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
+                                  const AttrValues& attrs, RuleCase& out) {
+  Typing source, target;
+  RETURN_IF_ERROR(TypeSides(tensors, attrs, source, target));
   out = {};
   for (const auto& t : tensors) out.tensors.push_back(t ? *t : SymType());
   for (const auto& a : attrs) out.attrs.push_back(*a);
@@ -449,26 +463,12 @@ std::optional<Solution> CaseFinder::SolveDivision(const Polynomial& p) const {
 }
 
 std::optional<Solution> CaseFinder::Solve(const DimExpr& zero) const {
-  Polynomial p = zero.polynomial();
-  Monomial common = Content(p);
-  // Sizes are not zero, so they divide out; attributes may be.
-  std::erase_if(common.factors, [&](const Factor& f) {
-    return !f.atom.is_symbol() || !IsSize(f.atom.name());
+  // Sizes are not zero; attributes may be.
+  const DimExpr rest = WithoutFactors(zero, [&](const Atom& atom) {
+    return atom.is_symbol() && IsSize(atom.name());
   });
-  if (auto q = DivideExactly(p, Polynomial::Sum({common}))) p = *q;
-  for (const Monomial& m : p.monomials()) {
-    if (m.factors.size() != 1 || m.factors[0].power != 1 ||
-        !m.factors[0].atom.is_symbol()) {
-      continue;
-    }
-    const bool plus = m.coefficient == Rational(1);
-    if (!plus && !(m.coefficient == Rational(-1))) continue;
-    const std::string& name = m.factors[0].atom.name();
-    const DimExpr rest(p - Polynomial::Sum({m}));
-    if (rest.Symbols().contains(name)) continue;
-    return Solution(name, plus ? -rest : rest);
-  }
-  return SolveDivision(p);
+  if (auto solution = SolveForSymbol(rest)) return solution;
+  return SolveDivision(rest.polynomial());
 }
 
 void Substitute(const std::map<std::string, DimExpr>& values,

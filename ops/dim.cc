@@ -244,25 +244,13 @@ Polynomial Extreme(absl::string_view name, int sign, const Polynomial& a,
   return Polynomial::Apply(name, std::move(kept));
 }
 
-// Applies a function of this file to arguments that have changed.
-Polynomial Reapply(const Atom& atom, std::vector<Polynomial> args) {
-  if (atom.Is(kFloorDiv)) return FloorDivide(args[0], args[1]);
-  if (atom.Is(kMax) || atom.Is(kMin)) {
-    Polynomial result = args[0];
-    for (const Polynomial& arg : args) {
-      result = Extreme(atom.name(), atom.Is(kMax) ? 1 : -1, result, arg);
-    }
-    return result;
-  }
-  return Polynomial::Apply(atom.name(), std::move(args));
-}
-
 Polynomial Replace(const Polynomial& p,
                    const std::map<std::string, DimExpr>& values) {
-  return p.Transform([&](const Atom& atom) -> Polynomial {
+  return p.Transform([&](const Atom& atom) -> std::optional<Polynomial> {
     if (atom.is_symbol()) {
       auto it = values.find(atom.name());
-      return it == values.end() ? Polynomial(atom) : it->second.polynomial();
+      if (it == values.end()) return std::nullopt;
+      return it->second.polynomial();
     }
     std::vector<Polynomial> args;
     for (const Polynomial& arg : atom.args()) {
@@ -323,6 +311,47 @@ class Evaluator {
 };
 
 }  // namespace
+
+std::optional<Polynomial> Reapply(const Atom& atom,
+                                  std::vector<Polynomial> args) {
+  if (args == atom.args()) return std::nullopt;
+  if (atom.Is(kFloorDiv)) return FloorDivide(args[0], args[1]);
+  if (atom.Is(kMax) || atom.Is(kMin)) {
+    Polynomial result = args[0];
+    for (const Polynomial& arg : args) {
+      result = Extreme(atom.name(), atom.Is(kMax) ? 1 : -1, result, arg);
+    }
+    return result;
+  }
+  return Polynomial::Apply(atom.name(), std::move(args));
+}
+
+DimExpr WithoutFactors(const DimExpr& e,
+                       absl::FunctionRef<bool(const Atom&)> drop) {
+  const Monomial common = Content(e.polynomial()).Only([&](const Factor& f) {
+    return drop(f.atom);
+  });
+  const auto rest = DivideExactly(e.polynomial(), Single(common));
+  return rest ? DimExpr(*rest) : e;
+}
+
+std::optional<std::pair<std::string, DimExpr>> SolveForSymbol(
+    const DimExpr& zero) {
+  const Polynomial& p = zero.polynomial();
+  for (const Monomial& m : p.monomials()) {
+    if (m.factors.size() != 1 || m.factors[0].power != 1 ||
+        !m.factors[0].atom.is_symbol()) {
+      continue;
+    }
+    const bool plus = m.coefficient == Rational(1);
+    if (!plus && !(m.coefficient == Rational(-1))) continue;
+    const std::string& name = m.factors[0].atom.name();
+    const DimExpr rest(p - Single(m));
+    if (rest.Symbols().count(name)) continue;
+    return std::pair(name, plus ? -rest : rest);
+  }
+  return std::nullopt;
+}
 
 DimExpr DimExpr::Symbol(absl::string_view name) {
   return DimExpr(Polynomial::Symbol(name));

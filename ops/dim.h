@@ -121,6 +121,21 @@ int64_t MaxOf(int64_t a, int64_t b);
 DimExpr MinOf(const DimExpr& a, const DimExpr& b);
 int64_t MinOf(int64_t a, int64_t b);
 
+// Returns `e` without the common factors that `drop` accepts: where none of
+// these can be zero, both are zero together.
+DimExpr WithoutFactors(const DimExpr& e,
+                       absl::FunctionRef<bool(const Atom&)> drop);
+
+// Returns a symbol and the value that `zero` == 0 gives it, if there is one
+// that stands alone.
+std::optional<std::pair<std::string, DimExpr>> SolveForSymbol(
+    const DimExpr& zero);
+
+// Returns the function of an atom at new arguments, in normal form; nothing if
+// they are the arguments that it has.
+std::optional<Polynomial> Reapply(const Atom& atom,
+                                  std::vector<Polynomial> args);
+
 }  // namespace isomer
 
 #endif  // ISOMER_OPS_DIM_H_

@@ -105,18 +105,17 @@ class Simplifier {
   using Outcome = std::pair<ElemCond, std::optional<bool>>;
 
   Polynomial Poly(const Polynomial& p) {
-    return p.Transform([this](const Atom& atom) -> Polynomial {
-      if (atom.is_symbol()) return Polynomial(atom);
+    return p.Transform([this](const Atom& atom) -> std::optional<Polynomial> {
+      if (atom.is_symbol()) return std::nullopt;
       std::vector<Polynomial> args;
       for (const Polynomial& arg : atom.args()) args.push_back(Poly(arg));
-      if (!atom.Is("floordiv")) {
-        return Polynomial::Apply(atom.name(), std::move(args));
+      if (atom.Is("floordiv")) {
+        const DimExpr a(args[0]), b(args[1]);
+        if (NonNegative(a, ranges_) && NonNegative(b - 1 - a, ranges_)) {
+          return Polynomial(0);
+        }
       }
-      const DimExpr a(args[0]), b(args[1]);
-      if (NonNegative(a, ranges_) && NonNegative(b - 1 - a, ranges_)) {
-        return Polynomial(0);
-      }
-      return FloorDiv(a, b).polynomial();
+      return Reapply(atom, std::move(args));
     });
   }
   DimExpr Index(const DimExpr& e) { return DimExpr(Poly(e.polynomial())); }

@@ -30,6 +30,7 @@ void Record(std::vector<Obligation>&, Obligation::Kind, int64_t) {}
 
 template <class D>
 absl::Status InferContext<D>::Fail(absl::string_view why) const {
+  if (errors_ == Errors::kBare) return absl::InvalidArgumentError("");
   return Invalid(op_, ": ", why, ": ",
                  absl::StrJoin(inputs_, " and ",
                                [](std::string* out, const TypeT<D>& t) {

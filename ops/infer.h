@@ -32,12 +32,16 @@ struct Obligation {
 // Prints "n - m == 0" or "n - 1 >= 0".
 std::string ObligationText(const Obligation& o);
 
+// Whether an error says what is wrong. A search that tries many types, most of
+// them wrong, asks for the text of the one error that it reports.
+enum class Errors { kExplained, kBare };
+
 template <class D>
 class InferContext {
  public:
   InferContext(absl::string_view op, absl::Span<const TypeT<D>> inputs,
-               AttrsT<D> attrs)
-      : op_(op), inputs_(inputs), attrs_(std::move(attrs)) {}
+               AttrsT<D> attrs, Errors errors = Errors::kExplained)
+      : op_(op), inputs_(inputs), attrs_(std::move(attrs)), errors_(errors) {}
 
   absl::string_view op() const { return op_; }
   int size() const { return static_cast<int>(inputs_.size()); }
@@ -87,6 +91,7 @@ class InferContext {
   std::string op_;
   absl::Span<const TypeT<D>> inputs_;
   AttrsT<D> attrs_;
+  Errors errors_;
   std::vector<Obligation> obligations_;
 };
 

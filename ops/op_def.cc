@@ -41,7 +41,7 @@ absl::Status CheckSize(const OpDef& op, const TensorType& t) {
 template <class D>
 absl::StatusOr<Inferred<D>> InferImpl(
     const OpDef& op, const std::function<Types<D>(InferContext<D>&)>& infer,
-    absl::Span<const TypeT<D>> inputs, const AttrsT<D>& attrs) {
+    absl::Span<const TypeT<D>> inputs, const AttrsT<D>& attrs, Errors errors) {
   RETURN_IF_ERROR(CheckArity(op, inputs.size()));
   ASSIGN_OR_RETURN(AttrsT<D> complete, Complete<D>(op.attrs, attrs, op.name));
   std::vector<TypeT<D>> plain(inputs.begin(), inputs.end());
@@ -56,7 +56,7 @@ absl::StatusOr<Inferred<D>> InferImpl(
       t.device.clear();
     }
   }
-  InferContext<D> context(op.name, plain, std::move(complete));
+  InferContext<D> context(op.name, plain, std::move(complete), errors);
   ASSIGN_OR_RETURN(std::vector<TypeT<D>> outputs, infer(context));
   if (!op.parallel) {
     for (TypeT<D>& t : outputs) t.device = device;
@@ -225,13 +225,15 @@ absl::Status RunWithDeviceDims(const OpDef& op,
 absl::StatusOr<Inferred<int64_t>> InferOp(const OpDef& op,
                                           absl::Span<const TensorType> inputs,
                                           const Attrs& attrs) {
-  return InferImpl<int64_t>(op, op.infer.numbers, inputs, attrs);
+  return InferImpl<int64_t>(op, op.infer.numbers, inputs, attrs,
+                            Errors::kExplained);
 }
 
 absl::StatusOr<Inferred<DimExpr>> InferOp(const OpDef& op,
                                           absl::Span<const SymType> inputs,
-                                          const SymAttrs& attrs) {
-  return InferImpl<DimExpr>(op, op.infer.symbols, inputs, attrs);
+                                          const SymAttrs& attrs,
+                                          Errors errors) {
+  return InferImpl<DimExpr>(op, op.infer.symbols, inputs, attrs, errors);
 }
 
 absl::StatusOr<std::vector<Tensor>> EvalOp(

@@ -79,7 +79,8 @@ absl::StatusOr<Inferred<int64_t>> InferOp(const OpDef& op,
                                           const Attrs& attrs);
 absl::StatusOr<Inferred<DimExpr>> InferOp(const OpDef& op,
                                           absl::Span<const SymType> inputs,
-                                          const SymAttrs& attrs);
+                                          const SymAttrs& attrs,
+                                          Errors errors = Errors::kExplained);
 
 // Runs one operator, lifted over device axes. An operator that has no meaning
 // of its own under `interp` (a composite, or an order on symbols) is an

@@ -121,7 +121,7 @@ struct Atom::Rep {
 };
 
 struct Polynomial::Rep {
-  std::vector<Monomial> monomials;
+  Monomials monomials;
   uint64_t hash;
 };
 
@@ -169,6 +169,14 @@ int64_t Monomial::Degree() const {
   return degree;
 }
 
+Monomial Monomial::Only(absl::FunctionRef<bool(const Factor&)> keep) const {
+  Monomial out{coefficient, {}};
+  for (const Factor& f : factors) {
+    if (keep(f)) out.factors.push_back(f);
+  }
+  return out;
+}
+
 int CompareProducts(const Monomial& a, const Monomial& b) {
   const int64_t x = a.Degree();
   const int64_t y = b.Degree();
@@ -188,8 +196,12 @@ int CompareProducts(const Monomial& a, const Monomial& b) {
   return 0;
 }
 
-Polynomial::Polynomial(Atom atom)
-    : Polynomial(FromSorted({{1, {{std::move(atom), 1}}}}, 0)) {}
+Polynomial::Polynomial(Atom atom) {
+  Monomials single(1);
+  single[0].coefficient = 1;
+  single[0].factors.push_back({std::move(atom), 1});
+  *this = FromSorted(std::move(single), 0);
+}
 
 Polynomial Polynomial::Symbol(absl::string_view name) {
   return Polynomial(Atom::Symbol(name));
@@ -206,8 +218,7 @@ Polynomial Polynomial::Apply(absl::string_view function,
       Atom::Rep{std::string(function), false, std::move(args), hash})));
 }
 
-Polynomial Polynomial::FromSorted(std::vector<Monomial> monomials,
-                                  Rational constant) {
+Polynomial Polynomial::FromSorted(Monomials monomials, Rational constant) {
   if (!constant.ok() || monomials.size() > kMaxMonomials) return Overflow();
   Polynomial result(constant);
   if (monomials.empty()) return result;
@@ -224,12 +235,15 @@ Polynomial Polynomial::FromSorted(std::vector<Monomial> monomials,
 }
 
 Polynomial Polynomial::Sum(std::vector<Monomial> monomials) {
-  std::stable_sort(monomials.begin(), monomials.end(),
-                   [](const Monomial& a, const Monomial& b) {
-                     return CompareProducts(a, b) > 0;
-                   });
+  const auto greater = [](const Monomial& a, const Monomial& b) {
+    return CompareProducts(a, b) > 0;
+  };
+  // Sorting asks for memory even where there is nothing to sort.
+  if (!std::is_sorted(monomials.begin(), monomials.end(), greater)) {
+    std::stable_sort(monomials.begin(), monomials.end(), greater);
+  }
   Rational constant = 0;
-  std::vector<Monomial> merged;
+  Monomials merged;
   for (Monomial& m : monomials) {
     if (m.factors.empty()) {
       constant = constant + m.coefficient;
@@ -260,14 +274,21 @@ std::optional<Atom> Polynomial::atom() const {
   return m.factors[0].atom;
 }
 
-const std::vector<Monomial>& Polynomial::monomials() const {
-  static const std::vector<Monomial>& none = *new std::vector<Monomial>();
-  return rep_ == nullptr ? none : rep_->monomials;
+absl::Span<const Monomial> Polynomial::monomials() const {
+  if (rep_ == nullptr) return {};
+  return rep_->monomials;
+}
+
+void Polynomial::AppendTo(std::vector<Monomial>& out) const {
+  const absl::Span<const Monomial> parts = monomials();
+  out.insert(out.end(), parts.begin(), parts.end());
+  if (!constant_.IsZero()) out.push_back({constant_, {}});
 }
 
 std::vector<Monomial> Polynomial::AllMonomials() const {
-  std::vector<Monomial> all = monomials();
-  if (!constant_.IsZero()) all.push_back({constant_, {}});
+  std::vector<Monomial> all;
+  all.reserve(monomials().size() + 1);
+  AppendTo(all);
   return all;
 }
 
@@ -316,6 +337,7 @@ std::set<std::string> Polynomial::Symbols() const {
 Polynomial Polynomial::Pow(int64_t exponent) const {
   if (!ok()) return Overflow();
   if (exponent == 0) return 1;
+  if (exponent == 1) return *this;
   std::vector<Monomial> all = AllMonomials();
   if (all.empty()) return exponent > 0 ? Polynomial() : Overflow();
   if (all.size() == 1) return Sum({PowMonomial(all[0], exponent)});
@@ -332,29 +354,45 @@ Polynomial Polynomial::Pow(int64_t exponent) const {
 }
 
 Polynomial Polynomial::Transform(
-    absl::FunctionRef<Polynomial(const Atom&)> value) const {
-  Polynomial result = constant_;
+    absl::FunctionRef<std::optional<Polynomial>(const Atom&)> value) const {
+  std::vector<Monomial> sum;
+  bool changed = false;
   for (const Monomial& m : monomials()) {
-    Polynomial product = m.coefficient;
+    Monomial rest{m.coefficient, {}};
+    std::optional<Polynomial> product;
     for (const Factor& f : m.factors) {
-      product = product * value(f.atom).Pow(f.power);
+      if (std::optional<Polynomial> v = value(f.atom)) {
+        const Polynomial power = v->Pow(f.power);
+        product = product ? *product * power : power;
+      } else {
+        rest.factors.push_back(f);
+      }
     }
-    result = result + product;
+    if (!product) {
+      sum.push_back(std::move(rest));
+      continue;
+    }
+    changed = true;
+    *product = *product * Sum({std::move(rest)});
+    if (!product->ok()) return Overflow();
+    product->AppendTo(sum);
   }
-  return result;
+  return changed ? Sum(std::move(sum)) + constant_ : *this;
 }
 
 Polynomial Polynomial::Substitute(
     const std::map<std::string, Polynomial>& values) const {
-  return Transform([&](const Atom& atom) -> Polynomial {
+  return Transform([&](const Atom& atom) -> std::optional<Polynomial> {
     if (atom.is_symbol()) {
       auto it = values.find(atom.name());
-      return it == values.end() ? Polynomial(atom) : it->second;
+      if (it == values.end()) return std::nullopt;
+      return it->second;
     }
     std::vector<Polynomial> args;
     for (const Polynomial& arg : atom.args()) {
       args.push_back(arg.Substitute(values));
     }
+    if (args == atom.args()) return std::nullopt;
     return Apply(atom.name(), std::move(args));
   });
 }
@@ -382,42 +420,54 @@ uint64_t Polynomial::hash() const {
 std::string Polynomial::ToString() const {
   if (!ok()) return "overflow";
   std::string out;
-  for (const Monomial& m : AllMonomials()) AppendMonomial(m, &out);
+  for (const Monomial& m : monomials()) AppendMonomial(m, &out);
+  if (!constant_.IsZero()) AppendMonomial({constant_, {}}, &out);
   return out.empty() ? "0" : out;
 }
 
 Polynomial Polynomial::operator-() const { return *this * Polynomial(-1); }
 
-Polynomial operator+(const Polynomial& a, const Polynomial& b) {
-  if (!a.ok() || !b.ok()) return Polynomial::Overflow();
-  if (a.rep_ == nullptr || b.rep_ == nullptr) {
-    Polynomial result(a.constant_ + b.constant_);
+Polynomial Polynomial::Merge(const Polynomial& a, const Polynomial& b,
+                             int sign) {
+  if (!a.ok() || !b.ok()) return Overflow();
+  const Rational constant = a.constant_ + b.constant_ * Rational(sign);
+  if (b.rep_ == nullptr || (a.rep_ == nullptr && sign == 1)) {
+    Polynomial result(constant);
     if (result.ok()) result.rep_ = a.rep_ == nullptr ? b.rep_ : a.rep_;
     return result;
   }
-  const std::vector<Monomial>& x = a.rep_->monomials;
-  const std::vector<Monomial>& y = b.rep_->monomials;
-  std::vector<Monomial> sum;
+  const absl::Span<const Monomial> x = a.monomials();
+  const absl::Span<const Monomial> y = b.monomials();
+  const auto signed_copy = [sign](const Monomial& m) {
+    return Monomial{m.coefficient * Rational(sign), m.factors};
+  };
+  Monomials sum;
   sum.reserve(x.size() + y.size());
   size_t i = 0;
   size_t j = 0;
   while (i < x.size() && j < y.size()) {
     int order = CompareProducts(x[i], y[j]);
-    if (order != 0) {
-      sum.push_back(order > 0 ? x[i++] : y[j++]);
-      continue;
+    if (order > 0) {
+      sum.push_back(x[i++]);
+    } else if (order < 0) {
+      sum.push_back(signed_copy(y[j++]));
+    } else {
+      Rational c = x[i].coefficient + y[j].coefficient * Rational(sign);
+      if (!c.IsZero()) sum.push_back({c, x[i].factors});
+      ++i, ++j;
     }
-    Rational c = x[i].coefficient + y[j].coefficient;
-    if (!c.IsZero()) sum.push_back({c, x[i].factors});
-    ++i, ++j;
   }
-  sum.insert(sum.end(), x.begin() + static_cast<ptrdiff_t>(i), x.end());
-  sum.insert(sum.end(), y.begin() + static_cast<ptrdiff_t>(j), y.end());
-  return Polynomial::FromSorted(std::move(sum), a.constant_ + b.constant_);
+  while (i < x.size()) sum.push_back(x[i++]);
+  while (j < y.size()) sum.push_back(signed_copy(y[j++]));
+  return FromSorted(std::move(sum), constant);
+}
+
+Polynomial operator+(const Polynomial& a, const Polynomial& b) {
+  return Polynomial::Merge(a, b, 1);
 }
 
 Polynomial operator-(const Polynomial& a, const Polynomial& b) {
-  return a + (-b);
+  return Polynomial::Merge(a, b, -1);
 }
 
 Polynomial operator*(const Polynomial& a, const Polynomial& b) {
@@ -429,28 +479,31 @@ Polynomial operator*(const Polynomial& a, const Polynomial& b) {
   if (a.rep_ == nullptr) {
     if (a.constant_.IsZero()) return 0;
     if (a.constant_.IsOne()) return b;
-    std::vector<Monomial> scaled = b.rep_->monomials;
+    Polynomial::Monomials scaled = b.rep_->monomials;
     for (Monomial& m : scaled) m.coefficient = m.coefficient * a.constant_;
     return Polynomial::FromSorted(std::move(scaled), a.constant_ * b.constant_);
   }
-  std::vector<Monomial> x = a.AllMonomials();
-  std::vector<Monomial> y = b.AllMonomials();
-  if (x.size() * y.size() > Polynomial::kMaxMonomials) {
+  const absl::Span<const Monomial> x = a.monomials();
+  const absl::Span<const Monomial> y = b.monomials();
+  if ((x.size() + 1) * (y.size() + 1) > Polynomial::kMaxMonomials) {
     return Polynomial::Overflow();
   }
   std::vector<Monomial> product;
-  product.reserve(x.size() * y.size());
+  product.reserve((x.size() + 1) * (y.size() + 1));
   for (const Monomial& m : x) {
     for (const Monomial& n : y) product.push_back(Multiply(m, n));
   }
+  // What the constants are multiplied with.
+  (a * b.constant_).AppendTo(product);
+  (Polynomial(a.constant_) * (b - b.constant_)).AppendTo(product);
   return Polynomial::Sum(std::move(product));
 }
 
 int Polynomial::Compare(const Polynomial& a, const Polynomial& b) {
   if (!a.ok() || !b.ok()) return a.ok() ? -1 : b.ok() ? 1 : 0;
   if (a.rep_ != b.rep_) {
-    const std::vector<Monomial>& x = a.monomials();
-    const std::vector<Monomial>& y = b.monomials();
+    const absl::Span<const Monomial> x = a.monomials();
+    const absl::Span<const Monomial> y = b.monomials();
     for (size_t i = 0; i < x.size() && i < y.size(); ++i) {
       if (int order = CompareProducts(x[i], y[i])) return order;
       Rational c = x[i].coefficient;
@@ -483,6 +536,7 @@ bool DividesProduct(const Monomial& b, const Monomial& a) {
 Monomial Content(const Polynomial& p) {
   std::vector<Monomial> all = p.AllMonomials();
   if (!p.ok() || all.empty()) return {1, {}};
+  if (all.size() == 1) return all[0];
   Rational common = 0;
   std::map<Atom, int32_t> least;
   for (const Factor& f : all[0].factors) least[f.atom] = f.power;

@@ -22,8 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/string_view.h"
+#include "absl/types/span.h"
 #include "ops/rational.h"
 
 namespace isomer {
@@ -50,7 +52,7 @@ class Atom {
   // symbols before functions, then by name and arguments.
   static int Compare(const Atom& a, const Atom& b);
   friend bool operator==(const Atom& a, const Atom& b) {
-    return Compare(a, b) == 0;
+    return a.rep_ == b.rep_ || (a.hash() == b.hash() && Compare(a, b) == 0);
   }
   friend bool operator<(const Atom& a, const Atom& b) {
     return Compare(a, b) < 0;
@@ -74,10 +76,12 @@ struct Factor {
 // is the constant monomial.
 struct Monomial {
   Rational coefficient;
-  std::vector<Factor> factors;
+  absl::InlinedVector<Factor, 2> factors;
 
   // The sum of the powers.
   int64_t Degree() const;
+  // Returns the monomial with none but the factors that `keep` accepts.
+  Monomial Only(absl::FunctionRef<bool(const Factor&)> keep) const;
 };
 
 // Compares the products of two monomials, leaving the coefficients aside:
@@ -119,7 +123,7 @@ class Polynomial {
   // The polynomial is constant_term() plus the sum of monomials(), which are
   // not constant, greatest product first.
   Rational constant_term() const { return constant_; }
-  const std::vector<Monomial>& monomials() const;
+  absl::Span<const Monomial> monomials() const;
   // Returns all monomials, the constant one last if it is not zero.
   std::vector<Monomial> AllMonomials() const;
 
@@ -137,9 +141,11 @@ class Polynomial {
   // the overflow value otherwise, as are powers of zero below zero.
   Polynomial Pow(int64_t exponent) const;
 
-  // Returns the polynomial with every atom replaced by value(atom). Whether
-  // the arguments of functions are visited is up to `value`.
-  Polynomial Transform(absl::FunctionRef<Polynomial(const Atom&)> value) const;
+  // Returns the polynomial with every atom replaced by value(atom), or left
+  // where that is nothing. Whether the arguments of functions are visited is
+  // up to `value`.
+  Polynomial Transform(
+      absl::FunctionRef<std::optional<Polynomial>(const Atom&)> value) const;
 
   // Returns the polynomial with symbols replaced, also inside the arguments of
   // functions, which are applied again as they are.
@@ -177,10 +183,15 @@ class Polynomial {
 
  private:
   struct Rep;
+  // Most have one or two monomials, which then need no memory of their own.
+  using Monomials = absl::InlinedVector<Monomial, 2>;
 
   // Takes monomials that are sorted, merged, not zero and not constant.
-  static Polynomial FromSorted(std::vector<Monomial> monomials,
-                               Rational constant);
+  static Polynomial FromSorted(Monomials monomials, Rational constant);
+  // Returns a + sign * b.
+  static Polynomial Merge(const Polynomial& a, const Polynomial& b, int sign);
+  // The constant one last, as AllMonomials.
+  void AppendTo(std::vector<Monomial>& out) const;
 
   Rational constant_;
   // Null for a constant.

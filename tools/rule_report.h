@@ -20,6 +20,7 @@ struct RuleReport {
   std::string reason;
   std::string counterexample;      // as text
   std::vector<std::string> facts;  // that the proof used
+  bool parametric = false;         // it leaves attributes free
   int cases = 0;
   int solver_calls = 0;
   int assignments = 0;

@@ -101,6 +101,7 @@ void VerifyDirections(const ir::RuleSyntax& syntax,
     }
     directions.push_back(*std::move(rule));
   }
+  out.parametric = !directions[0].attrs().empty();
   out.outcome = Outcome::kProved;
   for (const ir::Rule& rule : directions) {
     Merge(rule, verify::Verify(rule, options), out);

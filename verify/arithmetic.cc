@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "verify/smt_text.h"
 
@@ -32,21 +33,20 @@ uint64_t Mask(const Monomial& m) {
   return mask;
 }
 
-// The product of `whole` over that of `part`, if the powers allow it and it
-// is at most one symbol: longer ones hardly ever pay.
-std::optional<std::vector<Factor>> Quotient(const Monomial& whole,
-                                            const Monomial& part) {
+// `whole` over `part`, if the powers allow it and what is left is at most one
+// symbol: longer ones hardly ever pay.
+std::optional<Monomial> Quotient(const Monomial& whole, const Monomial& part) {
   if (part.factors.empty() != whole.factors.empty()) return std::nullopt;
   if (!DividesProduct(part, whole)) return std::nullopt;
-  std::vector<Factor> out;
+  Monomial out{whole.coefficient / part.coefficient, {}};
   for (const Factor& f : whole.factors) {
     int32_t power = f.power;
     for (const Factor& g : part.factors) {
       if (g.atom == f.atom) power -= g.power;
     }
-    if (power != 0) out.push_back({f.atom, power});
+    if (power != 0) out.factors.push_back({f.atom, power});
   }
-  if (out.size() > 1) return std::nullopt;
+  if (out.factors.size() > 1) return std::nullopt;
   return out;
 }
 
@@ -281,7 +281,21 @@ bool Facts::Shown(const Polynomial& p, Payments* how) const {
   return false;
 }
 
+bool Facts::PositiveAsItIs(const Monomial& m) const {
+  if (m.coefficient < Rational(0)) return false;
+  for (const Factor& f : m.factors) {
+    if (f.power < 0) return false;
+    if (f.power % 2 == 0) continue;
+    const auto least = Least(f.atom);
+    if (!least || *least < Rational(0)) return false;
+  }
+  return true;
+}
+
 bool Facts::PositiveAsItIs(const Polynomial& p) const {
+  if (p.constant_term().IsZero() && p.monomials().size() == 1) {
+    return PositiveAsItIs(p.monomials()[0]);
+  }
   std::map<Atom, std::optional<Rational>> least;
   bool grows = true;  // with every atom
   const int64_t degree = p.Degree();
@@ -306,15 +320,17 @@ bool Facts::PositiveAsItIs(const Polynomial& p) const {
   const bool shift = std::any_of(least.begin(), least.end(), [](const auto& l) {
     return l.second && !l.second->IsZero();
   });
-  const Polynomial shifted = !shift ? p : p.Transform([&](const Atom& a) {
+  const auto above = [&](const Atom& a) -> std::optional<Polynomial> {
     const auto& bound = least.at(a);
-    return bound ? Polynomial(a) + Polynomial(*bound) : Polynomial(a);
-  });
+    if (!bound) return std::nullopt;
+    return Polynomial(a) + Polynomial(*bound);
+  };
+  const Polynomial shifted = shift ? p.Transform(above) : p;
   if (!shifted.ok()) return false;
-  for (const Monomial& m : shifted.AllMonomials()) {
-    if (m.coefficient < Rational(0)) return false;
-  }
-  return true;
+  return !(shifted.constant_term() < Rational(0)) &&
+         absl::c_none_of(shifted.monomials(), [](const Monomial& m) {
+           return m.coefficient < Rational(0);
+         });
 }
 
 bool Facts::Pay(const Polynomial& p, int depth, int& budget,
@@ -323,16 +339,17 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget,
   if (depth == 0) return PositiveAsItIs(p);
   // Any monomial may be the one to pay for; negative ones come first, those
   // of unknown sign after them.
-  std::vector<Monomial> due;
-  for (const Monomial& m : p.AllMonomials()) {
-    if (m.coefficient < Rational(0)) due.push_back(m);
-  }
+  std::vector<const Monomial*> due;
   for (const Monomial& m : p.monomials()) {
-    if (Rational(0) < m.coefficient && !PositiveAsItIs(Single(m))) {
-      due.push_back(m);
-    }
+    if (m.coefficient < Rational(0)) due.push_back(&m);
   }
-  for (const Monomial& m : due) {
+  const Monomial constant{p.constant_term(), {}};
+  if (constant.coefficient < Rational(0)) due.push_back(&constant);
+  for (const Monomial& m : p.monomials()) {
+    if (Rational(0) < m.coefficient && !PositiveAsItIs(m)) due.push_back(&m);
+  }
+  for (const Monomial* one : due) {
+    const Monomial& m = *one;
     const uint64_t mask = Mask(m);
     // What was added last is the most likely to matter.
     for (auto f = facts_.rbegin(); f != facts_.rend(); ++f) {
@@ -344,10 +361,9 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget,
         }
         auto times = Quotient(m, part);
         if (!times) continue;
-        const Polynomial factor =
-            Single({m.coefficient / part.coefficient, *std::move(times)});
-        if (!factor.IsConstant() && !PositiveAsItIs(factor)) continue;
+        if (!times->factors.empty() && !PositiveAsItIs(*times)) continue;
         if (--budget < 0) return false;
+        const Polynomial factor = Single(*std::move(times));
         if (Pay(p - factor * f->nonnegative, depth - 1, budget, how)) {
           if (how) how->push_back({DimExpr(factor), DimExpr(f->nonnegative)});
           return true;

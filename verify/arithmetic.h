@@ -128,6 +128,7 @@ class Facts {
   // `how` takes the payments, if it is given.
   using Payments = std::vector<ArithmeticQuery::Payment>;
   bool Shown(const Polynomial& p, Payments* how = nullptr) const;
+  bool PositiveAsItIs(const Monomial& m) const;
   bool PositiveAsItIs(const Polynomial& p) const;
   bool Pay(const Polynomial& p, int depth, int& budget, Payments* how) const;
   bool AskSolver(const DimExpr& e);

@@ -57,16 +57,17 @@ absl::StatusOr<Sum> ConstantSum(double v, const CaseView& view) {
   return Scale(LeafSum({Leaf::Kind::kConstant, variable->second}), sign);
 }
 
+// Does not outlive what it is given.
 class SideBuilder {
  public:
   SideBuilder(const CaseView& view, const RuleSide& side,
-              std::vector<ir::TypedNode<DimExpr>> typed,
-              std::vector<std::optional<SymAttr>> attrs, Resolve resolve,
+              const std::vector<ir::TypedNode<DimExpr>>& typed,
+              const std::vector<std::optional<SymAttr>>& attrs, Resolve resolve,
               Names& names, int depth)
       : view_(view),
         side_(side),
-        typed_(std::move(typed)),
-        attrs_(std::move(attrs)),
+        typed_(typed),
+        attrs_(attrs),
         resolve_(std::move(resolve)),
         names_(names),
         depth_(depth) {}
@@ -181,8 +182,8 @@ class SideBuilder {
     auto resolve = [&](int variable, const std::vector<DimExpr>& at) {
       return Element(operands[variable], at);
     };
-    SideBuilder builder(view_, rule.target, std::move(inner.nodes),
-                        std::move(attrs), resolve, names_, depth_ + 1);
+    SideBuilder builder(view_, rule.target, inner.nodes, attrs, resolve, names_,
+                        depth_ + 1);
     return builder.Element(rule.target.outputs[output], index);
   }
 
@@ -214,33 +215,23 @@ class SideBuilder {
 
   Polynomial IndexPoly(const Polynomial& p, const Site& n, const Scope& scope,
                        absl::Status& failed) {
-    return p.Transform([&](const Atom& atom) -> Polynomial {
+    return p.Transform([&](const Atom& atom) -> std::optional<Polynomial> {
       if (atom.is_symbol()) {
         auto it = scope.find(atom.name());
-        return it == scope.end() ? Polynomial(atom) : it->second.polynomial();
+        if (it == scope.end()) return std::nullopt;
+        return it->second.polynomial();
       }
       if (auto element = DimExpr::AsElement(atom)) {
         auto value = IntegerElement(*element, n, scope);
         if (value.ok()) return *value;
         failed = value.status();
-        return 0;
+        return std::nullopt;
       }
       std::vector<Polynomial> args;
       for (const Polynomial& arg : atom.args()) {
         args.push_back(IndexPoly(arg, n, scope, failed));
       }
-      if (atom.Is("floordiv")) {
-        return FloorDiv(DimExpr(args[0]), DimExpr(args[1])).polynomial();
-      }
-      if (atom.Is("max") || atom.Is("min")) {
-        DimExpr out(args[0]);
-        for (size_t i = 1; i < args.size(); ++i) {
-          const DimExpr next(args[i]);
-          out = atom.Is("max") ? MaxOf(out, next) : MinOf(out, next);
-        }
-        return out.polynomial();
-      }
-      return Polynomial::Apply(atom.name(), std::move(args));
+      return Reapply(atom, std::move(args));
     });
   }
 
@@ -418,8 +409,8 @@ class SideBuilder {
 
   const CaseView& view_;
   const RuleSide& side_;
-  const std::vector<ir::TypedNode<DimExpr>> typed_;
-  const std::vector<std::optional<SymAttr>> attrs_;
+  const std::vector<ir::TypedNode<DimExpr>>& typed_;
+  const std::vector<std::optional<SymAttr>>& attrs_;
   const Resolve resolve_;
   Names& names_;
   const int depth_;
@@ -447,9 +438,11 @@ const SymType& OutputType(const CaseView& view, int output) {
   return view.rule_case.source[o.node].types[o.output];
 }
 
-absl::StatusOr<Sum> OutputElement(const CaseView& view, bool target, int output,
-                                  const std::vector<DimExpr>& index,
-                                  Names& names) {
+namespace {
+
+// The side of a rule in which floating-point variables have stand-ins.
+absl::StatusOr<std::vector<ir::TypedNode<DimExpr>>> TypedAnew(
+    const CaseView& view, bool target) {
   const RuleSide& side = target ? view.rule.target() : view.rule.source();
   std::vector<const SymType*> types;
   for (const SymType& t : view.rule_case.tensors) types.push_back(&t);
@@ -461,17 +454,33 @@ absl::StatusOr<Sum> OutputElement(const CaseView& view, bool target, int output,
   RETURN_IF_ERROR(ir::TypeSide<DimExpr>(
       side, types, view.attrs, target ? expected : std::vector<SymType>{},
       typing));
+  return std::move(typing.nodes);
+}
+
+}  // namespace
+
+absl::StatusOr<Sum> OutputElement(const CaseView& view, bool target, int output,
+                                  const std::vector<DimExpr>& index,
+                                  Names& names) {
+  const RuleSide& side = target ? view.rule.target() : view.rule.source();
+  const ir::RuleCase& c = view.rule_case;
+  std::vector<ir::TypedNode<DimExpr>> anew;
+  if (!view.float_names.empty()) {
+    ASSIGN_OR_RETURN(anew, TypedAnew(view, target));
+  }
   auto resolve = [&](int variable,
                      const std::vector<DimExpr>& at) -> absl::StatusOr<Sum> {
     Leaf leaf{Leaf::Kind::kInput, view.rule.tensors()[variable], at};
     Sum s = LeafSum(std::move(leaf));
-    if (view.rule_case.tensors[variable].dtype == DType::kBool) {
+    if (c.tensors[variable].dtype == DType::kBool) {
       return FunctionSum("truth", {std::move(s)});
     }
     return s;
   };
-  SideBuilder builder(view, side, std::move(typing.nodes), view.attrs, resolve,
-                      names, 0);
+  const auto& typed = !view.float_names.empty() ? anew
+                      : target                  ? c.target
+                                                : c.source;
+  SideBuilder builder(view, side, typed, view.attrs, resolve, names, 0);
   return builder.Element(side.outputs[output], index);
 }
 

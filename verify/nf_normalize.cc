@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kMaxPower = 8;    // that is multiplied out
 constexpr int kMaxSplits = 24;  // inside one another
+constexpr int kMaxLightSplits = 4;
 
 // The conditions that a case split on `g` distinguishes.
 std::vector<Obligation> Branches(const Obligation& g) {
@@ -233,7 +234,9 @@ class Normalizer {
     return LeafSum(leaf);
   }
 
-  bool MaySplit() const { return !c_.light && depth_ < kMaxSplits; }
+  bool MaySplit() const {
+    return depth_ < (c_.light ? kMaxLightSplits : kMaxSplits);
+  }
 
   // The leaf under each branch of a condition, guarded by it.
   Sum SplitOn(const Obligation& g, const Leaf& leaf) {
@@ -395,16 +398,16 @@ class Normalizer {
   }
 
   // The part of a monomial that is known to be above zero.
-  Monomial Positive(Monomial m) {
-    if (m.coefficient < Rational(0)) m.coefficient = -m.coefficient;
-    std::erase_if(m.factors, [&](const Factor& f) {
-      return !c_.facts.Positive(DimExpr(Polynomial(f.atom)));
+  Monomial Positive(const Monomial& m) {
+    Monomial out = m.Only([&](const Factor& f) {
+      return c_.facts.Positive(DimExpr(Polynomial(f.atom)));
     });
-    return m;
+    if (out.coefficient < Rational(0)) out.coefficient = -out.coefficient;
+    return out;
   }
 
-  Monomial Gcd(const Monomial& a, Monomial b) {
-    b = Positive(std::move(b));
+  Monomial Gcd(const Monomial& a, const Monomial& unsigned_b) {
+    const Monomial b = Positive(unsigned_b);
     Monomial out{Rational::Gcd(a.coefficient, b.coefficient), {}};
     for (const Factor& f : a.factors) {
       for (const Factor& g : b.factors) {
@@ -525,8 +528,9 @@ class Normalizer {
       AddFacts(t);
       body = OfSum(*AsItem(t).body);
     }
-    if (auto g = Liftable(body); g && MaySplit()) {
-      if (!Mentions(g->expr, t.bound)) return g;
+    auto g = Liftable(body);
+    if (g && MaySplit() && !Mentions(g->expr, t.bound)) return g;
+    if (g && MaySplit() && !c_.light) {
       ++depth_;
       for (const Obligation& branch : Branches(*g)) {
         Item part{t.bound, t.guards, std::make_shared<const Sum>(body)};

@@ -90,8 +90,8 @@ Polynomial FoldExtreme(const Atom& atom, const std::vector<Polynomial>& args,
 }
 
 Polynomial FoldAtoms(const Polynomial& p, Facts& facts) {
-  return p.Transform([&](const Atom& atom) -> Polynomial {
-    if (atom.is_symbol()) return Polynomial(atom);
+  return p.Transform([&](const Atom& atom) -> std::optional<Polynomial> {
+    if (atom.is_symbol()) return std::nullopt;
     std::vector<Polynomial> args;
     for (const Polynomial& arg : atom.args()) {
       args.push_back(FoldAtoms(arg, facts));
@@ -102,7 +102,7 @@ Polynomial FoldAtoms(const Polynomial& p, Facts& facts) {
     if (atom.Is("max") || atom.Is("min")) {
       return FoldExtreme(atom, args, facts);
     }
-    return Polynomial::Apply(atom.name(), std::move(args));
+    return Reapply(atom, std::move(args));
   });
 }
 

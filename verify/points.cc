@@ -64,16 +64,23 @@ Points::Fractions Points::Sum(const Polynomial& p) const {
   };
   Add(out.num, scaled(p.constant_term()));
   for (const Monomial& m : p.monomials()) {
-    Values term = scaled(m.coefficient);
+    std::optional<Values> term;
+    if (!m.coefficient.IsOne() || out.den != 1) term = scaled(m.coefficient);
     for (const Factor& f : m.factors) {
       if (f.power < 0) {
         out.num.known = 0;
         return out;
       }
       const Values base = AtomValues(f.atom);
-      for (int i = 0; i < f.power; ++i) Multiply(term, base);
+      for (int i = 0; i < f.power; ++i) {
+        if (term) {
+          Multiply(*term, base);
+        } else {
+          term = base;
+        }
+      }
     }
-    Add(out.num, term);
+    Add(out.num, *term);
   }
   return out;
 }

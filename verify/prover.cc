@@ -235,28 +235,14 @@ class CaseProver {
   Substitution SolveOne(const std::vector<Obligation>& typing) {
     for (const Obligation& o : typing) {
       if (o.kind != Obligation::kZero || o.expr.constant()) continue;
-      Polynomial p = o.expr.polynomial();
-      Monomial common = Content(p);
-      std::erase_if(common.factors, [&](const Factor& f) {
-        return !facts_.Positive(DimExpr(Polynomial(f.atom)));
+      const DimExpr zero = WithoutFactors(o.expr, [&](const Atom& atom) {
+        return facts_.Positive(DimExpr(Polynomial(atom)));
       });
-      if (auto q = DivideExactly(p, Polynomial::Sum({common}))) p = *q;
-      for (const Polynomial& side : {p, -p}) {
-        Substitution ones = ProductOfOne(side);
+      for (const DimExpr& side : {zero, -zero}) {
+        Substitution ones = ProductOfOne(side.polynomial());
         if (!ones.empty()) return ones;
       }
-      for (const Monomial& m : p.monomials()) {
-        if (m.factors.size() != 1 || m.factors[0].power != 1 ||
-            !m.factors[0].atom.is_symbol()) {
-          continue;
-        }
-        const bool plus = m.coefficient == Rational(1);
-        if (!plus && !(m.coefficient == Rational(-1))) continue;
-        const std::string& name = m.factors[0].atom.name();
-        const DimExpr rest(p - Polynomial::Sum({m}));
-        if (rest.Symbols().count(name)) continue;
-        return {{name, plus ? -rest : rest}};
-      }
+      if (auto solution = SolveForSymbol(zero)) return {*solution};
     }
     return {};
   }

@@ -32,7 +32,7 @@ struct VerifyOptions {
   ProveOptions prove;
   RefuteOptions refute;
   // Assignments that are tried before the proof; the others only if it fails.
-  int quick_assignments = 8;
+  int quick_assignments = 3;
 };
 
 // Refutes the rule or proves it: a short look for a counterexample, the proof,
