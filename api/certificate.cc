@@ -287,10 +287,8 @@ absl::StatusOr<ir::FieldAgreement> CheckCertificate(
   ASSIGN_OR_RETURN(ir::FieldAgreement check,
                    ir::EqualInField(GraphAccess::Ir(from), graph, seed,
                                     runtime::FastKernels()));
-  ASSIGN_OR_RETURN(
-      onnx::ExportedModel out,
-      GraphAccess::Export(GraphAccess::With(from, std::move(graph))));
-  ASSIGN_OR_RETURN(const std::string bytes, onnx::SerializeModel(out.model));
+  ASSIGN_OR_RETURN(const std::string bytes,
+                   GraphAccess::With(from, std::move(graph)).ToOnnxBytes());
   if (bytes != b) {
     return absl::DataLossError(
         absl::StrCat("folding the certified graph does not give ", optimized));

@@ -20,11 +20,11 @@ namespace {
 
 // The model as a reader of its file would see it.
 absl::StatusOr<ir::Graph> Written(const Graph& g) {
-  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(g));
-  ASSIGN_OR_RETURN(onnx::ImportedModel back,
-                   onnx::ImportModel(std::make_shared<const onnx::Model>(
-                                         std::move(out.model)),
-                                     GraphAccess::Options(g)));
+  ASSIGN_OR_RETURN(const auto out, GraphAccess::Export(g));
+  ASSIGN_OR_RETURN(
+      onnx::ImportedModel back,
+      onnx::ImportModel(std::shared_ptr<const onnx::Model>(out, &out->model),
+                        GraphAccess::Options(g)));
   return std::move(back.graph);
 }
 

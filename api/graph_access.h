@@ -3,7 +3,9 @@
 #define ISOMER_API_GRAPH_ACCESS_H_
 
 #include <memory>
+#include <utility>
 
+#include "absl/base/call_once.h"
 #include "absl/status/statusor.h"
 #include "api/isomer.h"
 #include "graph/graph.h"
@@ -13,14 +15,22 @@
 namespace isomer {
 
 struct Graph::Impl {
-  std::shared_ptr<const onnx::ImportedModel> model;
-  ir::Graph graph;  // came from model->graph by rewrites
+  Impl(std::shared_ptr<const onnx::ImportedModel> model, ir::Graph graph)
+      : model(std::move(model)), graph(std::move(graph)) {}
+
+  const std::shared_ptr<const onnx::ImportedModel> model;
+  const ir::Graph graph;  // came from model->graph by rewrites
+  // The model as it would be written: made when it is first asked for.
+  mutable absl::once_flag export_once;
+  mutable absl::StatusOr<onnx::ExportedModel> exported;
 };
 
 class GraphAccess {
  public:
-  static Graph Make(Graph::Impl impl) {
-    return Graph(std::make_shared<const Graph::Impl>(std::move(impl)));
+  static Graph Make(std::shared_ptr<const onnx::ImportedModel> model,
+                    ir::Graph graph) {
+    return Graph(std::make_shared<const Graph::Impl>(std::move(model),
+                                                     std::move(graph)));
   }
   static const onnx::ImportedModel& Model(const Graph& g) {
     return *g.impl_->model;
@@ -31,10 +41,11 @@ class GraphAccess {
   }
   // The same model with another graph.
   static Graph With(const Graph& g, ir::Graph graph) {
-    return Make({g.impl_->model, std::move(graph)});
+    return Make(g.impl_->model, std::move(graph));
   }
-  // The model as it would be written.
-  static absl::StatusOr<onnx::ExportedModel> Export(const Graph& g);
+  // The model as it would be written. It lives as long as what is returned.
+  static absl::StatusOr<std::shared_ptr<const onnx::ExportedModel>> Export(
+      const Graph& g);
 };
 
 }  // namespace isomer

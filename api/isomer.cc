@@ -28,7 +28,7 @@ absl::StatusOr<Graph> Import(absl::StatusOr<onnx::Model> model,
                         how));
   auto shared =
       std::make_shared<const onnx::ImportedModel>(std::move(imported));
-  return GraphAccess::Make({shared, shared->graph});
+  return GraphAccess::Make(shared, shared->graph);
 }
 
 absl::StatusOr<cost::CostModel> CostsOf(const OptimizeOptions& options) {
@@ -73,10 +73,16 @@ search::SearchOptions SearchOptionsOf(const OptimizeOptions& options,
 
 }  // namespace
 
-absl::StatusOr<onnx::ExportedModel> GraphAccess::Export(const Graph& g) {
-  return onnx::ExportModel(
-      Model(g), Ir(g),
-      {.run = runtime::FastKernels(), .equal = runtime::EqualInDouble});
+absl::StatusOr<std::shared_ptr<const onnx::ExportedModel>> GraphAccess::Export(
+    const Graph& g) {
+  const std::shared_ptr<const Graph::Impl>& impl = g.impl_;
+  absl::call_once(impl->export_once, [&] {
+    impl->exported = onnx::ExportModel(
+        *impl->model, impl->graph,
+        {.run = runtime::FastKernels(), .equal = runtime::EqualInDouble});
+  });
+  RETURN_IF_ERROR(impl->exported.status());
+  return std::shared_ptr<const onnx::ExportedModel>(impl, &*impl->exported);
 }
 
 absl::StatusOr<Graph> Graph::FromOnnx(const std::string& path,
@@ -91,21 +97,18 @@ absl::StatusOr<Graph> Graph::FromOnnxBytes(std::string bytes,
 }
 
 absl::Status Graph::ToOnnx(const std::string& path) const {
-  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
-  return onnx::WriteModel(out.model, path);
+  ASSIGN_OR_RETURN(const auto out, GraphAccess::Export(*this));
+  return onnx::WriteModel(out->model, path);
 }
 
 absl::StatusOr<std::string> Graph::ToOnnxBytes() const {
-  ASSIGN_OR_RETURN(onnx::ExportedModel out, GraphAccess::Export(*this));
-  return onnx::SerializeModel(out.model);
+  ASSIGN_OR_RETURN(const auto out, GraphAccess::Export(*this));
+  return onnx::SerializeModel(out->model);
 }
 
 absl::StatusOr<std::vector<std::string>> Graph::FixedDims() const {
-  ASSIGN_OR_RETURN(
-      onnx::ExportedModel out,
-      onnx::ExportModel(*impl_->model, impl_->graph,
-                        {.equal = runtime::EqualInDouble, .nodes_only = true}));
-  return out.fixed_dims;
+  ASSIGN_OR_RETURN(const auto out, GraphAccess::Export(*this));
+  return out->fixed_dims;
 }
 
 absl::StatusOr<std::map<std::string, int64_t>> Graph::OnnxOperators() const {

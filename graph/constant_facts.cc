@@ -2,7 +2,6 @@
 #include "graph/constant_facts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstring>
 
@@ -25,15 +24,17 @@ Seen LookAtBits(absl::string_view bytes, Bits exponent, bool ask_positive) {
   constexpr uint64_t kEach = ~uint64_t{0} / static_cast<Bits>(~Bits{0});
   const uint64_t magnitude = kEach * static_cast<Bits>(~kSign);
   const uint64_t one = kEach * static_cast<Bits>(kSign - exponent);
-  // Four words at a time do not wait for each other.
-  std::array<uint64_t, 4> each = {};
+  // Eight words at a time, in vector registers.
+  using Words [[gnu::vector_size(64)]] = uint64_t;
+  Words each = {};
   size_t i = 0;
   for (; i + sizeof(each) <= bytes.size(); i += sizeof(each)) {
-    std::array<uint64_t, 4> words;
-    std::memcpy(words.data(), bytes.data() + i, sizeof(words));
-    for (int k = 0; k < 4; ++k) each[k] |= (words[k] & magnitude) + one;
+    Words words;
+    std::memcpy(&words, bytes.data() + i, sizeof(words));
+    each |= (words & magnitude) + one;
   }
-  const uint64_t carries = each[0] | each[1] | each[2] | each[3];
+  uint64_t carries = 0;
+  for (int k = 0; k < 8; ++k) carries |= each[k];
   Seen seen{(carries & ~magnitude) == 0, ask_positive};
   for (i = seen.positive ? 0 : i; i + sizeof(Bits) <= bytes.size();
        i += sizeof(Bits)) {

@@ -90,7 +90,7 @@ class CaseFinder {
                         RuleCase& out);
   absl::Status PairOutputs(RuleCase& c) const;
   absl::Status ChoiceFacts(RuleCase& c) const;
-  absl::Status Canonical(const RuleCase& c) const;
+  absl::Status Canonical(const Typing& source) const;
   std::optional<Solution> Solve(const DimExpr& zero) const;
   std::optional<Solution> SolveDivision(const Polynomial& p) const;
   bool IsSize(const std::string& symbol) const;
@@ -300,11 +300,13 @@ void CaseFinder::Search(Typing source, Typing target) {
   --steps_;
   absl::Status s =
       TypeSide<DimExpr>(rule_.source, Pointers(tensors_), attrs_, {}, source);
+  if (absl::Status c = Canonical(source); !c.ok()) {
+    return Note(CountTyped(source.nodes), c);
+  }
   if (source.missing && absl::IsUnavailable(s)) {
     return Branch(*source.missing, source, target);
   }
-  const int typed = CountTyped(source.nodes);
-  if (!s.ok()) return Note(typed, s);
+  if (!s.ok()) return Note(CountTyped(source.nodes), s);
   std::vector<SymType> expected;
   for (RuleOperand o : rule_.source.outputs) {
     expected.push_back(source.nodes[o.node].types[o.output]);
@@ -412,15 +414,16 @@ absl::Status CaseFinder::PairOutputs(RuleCase& c) const {
 }
 
 // A value that inference writes in another form is the case of that form.
-absl::Status CaseFinder::Canonical(const RuleCase& c) const {
+absl::Status CaseFinder::Canonical(const Typing& source) const {
   for (size_t k = 0; k < rule_.source.nodes.size(); ++k) {
     const RuleNode& n = rule_.source.nodes[k];
+    if (source.nodes[k].attrs.empty()) continue;  // not typed yet
     for (const RuleAttr& a : n.attrs) {
       if (a.complement || a.value.variable < 0) continue;
       const RuleVariable& v = rule_.attrs[a.value.variable];
       const AttrSpec& spec = n.op->attrs[a.spec];
-      if (v.kind != spec.kind || c.source[k].attrs.empty()) continue;
-      if (*c.source[k].attrs.Find(spec.name) != c.attrs[a.value.variable]) {
+      if (v.kind != spec.kind) continue;
+      if (*source.nodes[k].attrs.Find(spec.name) != *attrs_[a.value.variable]) {
         return ErrorAt(n.at, absl::StrCat(n.op->name, ": ", spec.name,
                                           " is not in its canonical form"));
       }
@@ -502,7 +505,6 @@ absl::Status CaseFinder::Finish() {
   RuleCase c;
   for (int round = 0; round < kMaxRounds; ++round) {
     RETURN_IF_ERROR(TypeBoth(tensors, attrs, c));
-    if (round == 0) RETURN_IF_ERROR(Canonical(c));
     std::map<std::string, DimExpr> values;
     for (const auto* list : {&c.facts, &c.obligations}) {
       for (const Obligation& o : *list) {

@@ -368,16 +368,18 @@ class Exporter {
     const std::string name = NewName(v);
     written_[v] = name;
     if (n.kind == Node::Kind::kConstant) {
-      AddInitializer(name, n.constant->ToTensor());
+      const TensorType& type = n.constant->type();
+      initializers_.push_back(NewTensor(name, OnnxDType(type.dtype), type.shape,
+                                        n.constant->bytes()));
       return absl::OkStatus();
     }
-    std::string bytes;
+    SharedBytes bytes;
     if (!options_.nodes_only) {
       ASSIGN_OR_RETURN(bytes, FoldConstant(graph_, v, options_.run));
     }
     const TensorType& type = graph_.type(v);
-    initializers_.push_back(NewTensor(name, OnnxDType(type.dtype), type.shape,
-                                      SharedBytes::Own(std::move(bytes))));
+    initializers_.push_back(
+        NewTensor(name, OnnxDType(type.dtype), type.shape, std::move(bytes)));
     ++result_.folded;
     return absl::OkStatus();
   }

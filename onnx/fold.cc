@@ -1,6 +1,7 @@
-// A piece of a value is computed from pieces of operands, as a device would
-// compute its share: what may be cut is read off the operators' index semantics
-// (ops/sharding.h).
+// What only moves elements is done on their bytes: rounding before or after it
+// is the same. The rest is computed. A piece of a value is computed from pieces
+// of operands, as a device would compute its share: what may be cut is read off
+// the operators' index semantics (ops/sharding.h).
 #include "onnx/fold.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "onnx/move_bytes.h"
 #include "ops/sharding.h"
 #include "ops/status.h"
 
@@ -89,7 +91,23 @@ class Piece {
       ASSIGN_OR_RETURN(const Value in, Make(n.inputs[i], cut[i]));
       inputs.push_back(in);
     }
-    return out_.AddNode(*n.op, inputs, attrs);
+    ASSIGN_OR_RETURN(const NodeId made, out_.AddNode(*n.op, inputs, attrs));
+    return MoveConstants(made);
+  }
+
+  // A node that moves elements of constants is a constant.
+  absl::StatusOr<NodeId> MoveConstants(NodeId id) {
+    if (!OnlyMoves(out_, id)) return id;
+    std::vector<SharedBytes> inputs;
+    for (Value v : out_.node(id).inputs) {
+      const ir::Node& in = out_.node(v.node);
+      if (in.kind != ir::Node::Kind::kConstant) return id;
+      inputs.push_back(in.constant->bytes());
+    }
+    ASSIGN_OR_RETURN(std::shared_ptr<const ir::Constant> moved,
+                     ir::Constant::FromBytes(out_.type({id, 0}),
+                                             MoveBytes(out_, id, inputs)));
+    return out_.AddConstant(std::move(moved)).node;
   }
 
   absl::StatusOr<Sharding> HowToCut(const ir::Node& n, int dim) const {
@@ -135,20 +153,52 @@ absl::StatusOr<std::string> FoldInPieces(const ir::Graph& graph, Value v,
   return bytes;
 }
 
-}  // namespace
-
-absl::StatusOr<std::string> FoldConstant(const ir::Graph& graph, Value v,
-                                         const ir::RunNode& run,
-                                         int64_t piece_elements) {
+// Computes a value in double, in pieces where it is large.
+absl::StatusOr<SharedBytes> Compute(const ir::Graph& graph, Value v,
+                                    const ir::RunNode& run,
+                                    int64_t piece_elements) {
   const ir::EvaluateOptions how{.interp = Interp::kReal, .run = run};
   const int64_t pieces = PiecesOf(graph.type(v), piece_elements);
   if (pieces > 1) {
     absl::StatusOr<std::string> bytes = FoldInPieces(graph, v, pieces, how);
-    if (!absl::IsUnimplemented(bytes.status())) return bytes;
+    if (bytes.ok()) return SharedBytes::Own(*std::move(bytes));
+    if (!absl::IsUnimplemented(bytes.status())) return bytes.status();
   }
   ASSIGN_OR_RETURN(const std::vector<Tensor> t,
                    ir::EvaluateValues(graph, {v}, {}, how));
-  return ToBytes(t[0]);
+  return SharedBytes::Own(ToBytes(t[0]));
+}
+
+}  // namespace
+
+absl::StatusOr<SharedBytes> FoldConstant(const ir::Graph& graph, Value v,
+                                         const ir::RunNode& run,
+                                         int64_t piece_elements) {
+  std::map<Value, SharedBytes> done;
+  std::vector<Value> todo = {v};
+  while (!todo.empty()) {
+    const Value now = todo.back();
+    const ir::Node& n = graph.node(now.node);
+    if (n.kind == ir::Node::Kind::kConstant) {
+      done[now] = n.constant->bytes();
+    } else if (!OnlyMoves(graph, now.node)) {
+      ASSIGN_OR_RETURN(done[now], Compute(graph, now, run, piece_elements));
+    } else {
+      std::vector<SharedBytes> inputs;
+      for (Value in : n.inputs) {
+        const auto it = done.find(in);
+        if (it == done.end()) {
+          todo.push_back(in);
+        } else {
+          inputs.push_back(it->second);
+        }
+      }
+      if (inputs.size() < n.inputs.size()) continue;
+      done[now] = MoveBytes(graph, now.node, inputs);
+    }
+    todo.pop_back();
+  }
+  return done.at(v);
 }
 
 }  // namespace isomer::onnx

@@ -3,19 +3,20 @@
 #define ISOMER_ONNX_FOLD_H_
 
 #include <cstdint>
-#include <string>
 
 #include "absl/status/statusor.h"
 #include "graph/evaluate.h"
 #include "graph/graph.h"
+#include "ops/onnx_node.h"
 
 namespace isomer::onnx {
 
 // Returns the little-endian elements of a value that depends on constants
-// alone, computed in double and rounded once. A value of more than
-// `piece_elements` is computed in pieces of its first dimension where its
-// operators allow that, so that large weights are never in memory as doubles.
-absl::StatusOr<std::string> FoldConstant(const ir::Graph& graph, Value v,
+// alone, computed in double and rounded once; what only moves elements moves
+// their bytes. A value of more than `piece_elements` is computed in pieces of
+// its first dimension where its operators allow that, so that large weights are
+// never in memory as doubles.
+absl::StatusOr<SharedBytes> FoldConstant(const ir::Graph& graph, Value v,
                                          const ir::RunNode& run,
                                          int64_t piece_elements = int64_t{1}
                                                                   << 21);

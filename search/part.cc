@@ -38,6 +38,12 @@ class Taker {
     return std::move(part_);
   }
 
+  // The same without the part's graph: its ids are known beforehand.
+  std::vector<uint64_t> Signature() {
+    build_ = false;
+    return Run().signature;
+  }
+
  private:
   bool IsOp(NodeId id) const {
     return whole_.node(id).kind == ir::Node::Kind::kOp;
@@ -95,6 +101,23 @@ class Taker {
   }
 
   void Sign(uint64_t x) { part_.signature.push_back(x); }
+  void Sign(const TensorType& type) {
+    Sign(static_cast<uint64_t>(type.dtype));
+    Sign(type.shape.size() + 16 * type.device.size());
+    for (int64_t d : type.shape) Sign(d);
+    for (const auto& axis : type.device) {
+      Sign(ir::HashText(axis.name));
+      Sign(axis.size);
+    }
+  }
+
+  // Counts ids as the part's graph does. Nodes of one graph differ, so no two
+  // of them become one there.
+  NodeId NextId() { return {next_id_++}; }
+  NodeId Made(NodeId id) {
+    Check(id == NextId(), "a part has as many nodes as were copied");
+    return id;
+  }
 
   void Map(NodeId id, NodeId to, bool frozen) {
     local_[id] = to;
@@ -114,9 +137,13 @@ class Taker {
     }
     if (auto it = inputs_.find(v); it != inputs_.end()) return it->second;
     const TensorType& type = whole_.type(v);
-    const Value in =
-        part_.graph.AddInput(absl::StrCat("in", inputs_.size()), type);
-    Sign(ir::HashText(TypeText(type)));
+    const Value in = {
+        build_ ? Made(part_.graph
+                          .AddInput(absl::StrCat("in", inputs_.size()), type)
+                          .node)
+               : NextId(),
+        0};
+    Sign(type);
     Note(in.node, v, true);
     inputs_[v] = in;
     return in;
@@ -125,27 +152,34 @@ class Taker {
   void Copy(NodeId id) {
     const ir::Node& n = whole_.node(id);
     if (n.kind == ir::Node::Kind::kConstant) {
-      Sign(ir::HashText(TypeText(n.constant->type())));
-      Map(id, part_.graph.AddConstant(n.constant).node, true);
+      Sign(n.constant->type());
+      Map(id,
+          build_ ? Made(part_.graph.AddConstant(n.constant).node) : NextId(),
+          true);
       return;
     }
     std::vector<Value> inputs;
     for (Value v : n.inputs) inputs.push_back(Local(v));
-    absl::StatusOr<NodeId> copy = part_.graph.AddNode(*n.op, inputs, *n.attrs);
-    Check(copy.ok(), "a node of a graph can be added to another");
+    const NodeId copy = build_ ? Made(Added(n, inputs)) : NextId();
     Sign(n.label);
     for (Value v : inputs) {
       Sign(static_cast<uint64_t>(v.node.value) * 64 + v.output);
     }
     Sign(Inner(id) ? 1 : ring_.count(id) > 0 ? 2 : 3);
-    Map(id, *copy, !Inner(id));
+    Map(id, copy, !Inner(id));
+  }
+
+  NodeId Added(const ir::Node& n, const std::vector<Value>& inputs) {
+    absl::StatusOr<NodeId> copy = part_.graph.AddNode(*n.op, inputs, *n.attrs);
+    Check(copy.ok(), "a node of a graph can be added to another");
+    return *copy;
   }
 
   void Mark() {
     std::set<Value> boundary;
     for (NodeId id : part_.inner) {
       for (const ir::Mark& m : whole_.marks(id)) {
-        part_.graph.SetMark({local_.at(id), m.output}, m.mark);
+        if (build_) part_.graph.SetMark({local_.at(id), m.output}, m.mark);
       }
       for (NodeId user : whole_.users(id)) {
         if (Inner(user)) continue;
@@ -165,8 +199,10 @@ class Taker {
     });
     for (size_t i = 0; i < part_.boundary.size(); ++i) {
       const Value v = part_.boundary[i];
-      part_.graph.SetMark({local_.at(v.node), v.output},
-                          kBoundary + static_cast<int32_t>(i));
+      if (build_) {
+        part_.graph.SetMark({local_.at(v.node), v.output},
+                            kBoundary + static_cast<int32_t>(i));
+      }
       Sign(static_cast<uint64_t>(local_.at(v.node).value) * 64 + v.output);
     }
   }
@@ -193,7 +229,7 @@ class Taker {
     }
     int i = 0;
     for (Value v : out) {
-      part_.graph.AddOutput(absl::StrCat("out", i++), v);
+      if (build_) part_.graph.AddOutput(absl::StrCat("out", i++), v);
       Sign(static_cast<uint64_t>(v.node.value) * 64 + v.output);
     }
   }
@@ -204,6 +240,8 @@ class Taker {
   std::set<NodeId> ring_, below_;
   std::map<NodeId, NodeId> local_;
   std::map<Value, Value> inputs_;
+  bool build_ = true;
+  int32_t next_id_ = 0;
   Part part_;
 };
 
@@ -311,6 +349,12 @@ Part TakeOut(const ir::Graph& whole, const Topology& topology,
   return Taker(whole, topology, inner).Run();
 }
 
+std::vector<uint64_t> SignatureOf(const ir::Graph& whole,
+                                  const Topology& topology,
+                                  absl::Span<const NodeId> inner) {
+  return Taker(whole, topology, inner).Signature();
+}
+
 absl::StatusOr<ir::Graph> PutBack(const ir::Graph& whole, const Part& part,
                                   const ir::Graph& better) {
   return Putter(whole, part, better).Run();
@@ -320,8 +364,12 @@ bool Convex(const ir::Graph& whole, const Topology& topology,
             absl::Span<const NodeId> inner) {
   enum : char { kBefore, kInside, kAfter };
   std::vector<char> where(whole.id_bound(), kBefore);
+  const auto [first, last] = topology.Span(inner);
   for (NodeId id : inner) where[id.value] = kInside;
-  for (NodeId id : topology.order) {
+  // What comes before the first node does not depend on the set, and what comes
+  // after the last one does not lead back.
+  for (int i = first; i <= last; ++i) {
+    const NodeId id = topology.order[i];
     bool left = false;  // depends on something that depends on the set
     bool on_set = false;
     for (Value v : whole.node(id).inputs) {

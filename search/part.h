@@ -37,6 +37,11 @@ struct Part {
 Part TakeOut(const ir::Graph& whole, const Topology& topology,
              absl::Span<const NodeId> inner);
 
+// The signature that TakeOut() would give the part, at less cost.
+std::vector<uint64_t> SignatureOf(const ir::Graph& whole,
+                                  const Topology& topology,
+                                  absl::Span<const NodeId> inner);
+
 // Returns the whole graph with the part's inner nodes replaced by `better`,
 // which came from part.graph by rewriting.
 absl::StatusOr<ir::Graph> PutBack(const ir::Graph& whole, const Part& part,

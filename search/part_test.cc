@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "graph/match.h"
 #include "graph/rewrite.h"
 #include "graph/text.h"
@@ -75,6 +76,7 @@ TEST(PartTest, PuttingBackWhatWasTakenOutChangesNothing) {
     const size_t to = from + 1 + random() % (all.size() - from);
     const std::vector<NodeId> inner(all.begin() + from, all.begin() + to);
     const Part part = TakeOut(g, t, inner);
+    EXPECT_EQ(SignatureOf(g, t, inner), part.signature);
     auto back = PutBack(g, part, part.graph);
     ASSERT_TRUE(back.ok()) << back.status();
     EXPECT_TRUE(ir::Equal(g, *back))
@@ -139,6 +141,51 @@ output y = c
   EXPECT_TRUE(Convex(g, t, {a, b}));
   EXPECT_TRUE(Convex(g, t, {b, c}));
   EXPECT_TRUE(Convex(g, t, {a, b, c}));
+}
+
+// By definition: a node outside that depends on the set and that it depends on.
+bool ConvexByDefinition(const ir::Graph& g, const Topology& t,
+                        const std::vector<NodeId>& inner) {
+  auto depends_on_set = [&](NodeId id) {
+    std::vector<NodeId> todo = {id};
+    while (!todo.empty()) {
+      const NodeId at = todo.back();
+      todo.pop_back();
+      for (Value v : g.node(at).inputs) {
+        if (absl::c_linear_search(inner, v.node)) return true;
+        todo.push_back(v.node);
+      }
+    }
+    return false;
+  };
+  std::vector<NodeId> below = inner;  // what the set depends on, and itself
+  for (size_t i = 0; i < below.size(); ++i) {
+    for (Value v : g.node(below[i]).inputs) {
+      if (!absl::c_linear_search(below, v.node)) below.push_back(v.node);
+    }
+  }
+  return absl::c_none_of(t.order, [&](NodeId id) {
+    return !absl::c_linear_search(inner, id) &&
+           absl::c_linear_search(below, id) && depends_on_set(id);
+  });
+}
+
+TEST(PartTest, ConvexIsWhatItsDefinitionSays) {
+  std::mt19937_64 random(3);
+  int convex = 0, other = 0;
+  for (int round = 0; round < 300; ++round) {
+    const ir::Graph g = RandomGraph(random, 10);
+    const Topology t(g);
+    std::vector<NodeId> inner;
+    for (NodeId id : Running(g, t)) {
+      if (random() % 3 == 0) inner.push_back(id);
+    }
+    const bool want = ConvexByDefinition(g, t, inner);
+    EXPECT_EQ(Convex(g, t, inner), want) << ir::PrintGraph(g);
+    ++(want ? convex : other);
+  }
+  EXPECT_GT(convex, 50);
+  EXPECT_GT(other, 50);
 }
 
 TEST(PartTest, WhatTheModelLeavesUnusedStays) {

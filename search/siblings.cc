@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "absl/algorithm/container.h"
+#include "search/topology.h"
 
 namespace isomer::search {
 
@@ -42,36 +42,57 @@ struct Member {
   friend auto operator<=>(const Member&, const Member&) = default;
 };
 
-// Leaves out members that depend on ones before them, or the other way round.
-std::vector<Member> Independent(const ir::Graph& graph,
-                                const std::vector<NodeId>& order,
-                                std::vector<Member> members) {
+// Tells which members of a group depend on each other. Looks at what lies
+// between them in the order of the graph.
+class Dependence {
+ public:
+  explicit Dependence(const ir::Graph& graph)
+      : graph_(graph),
+        topology_(graph),
+        above_(graph.id_bound(), 0),
+        self_(graph.id_bound(), 0) {}
+
+  // Leaves out members that depend on ones before them, or the other way round.
+  std::vector<Member> Independent(std::vector<Member> members);
+
+ private:
+  const ir::Graph& graph_;
+  const Topology topology_;
+  // By id: members that it depends on, and those that it is; 0 between calls.
+  std::vector<uint32_t> above_, self_;
+};
+
+std::vector<Member> Dependence::Independent(std::vector<Member> members) {
   if (members.size() > kMaxSiblings) members.resize(kMaxSiblings);
-  std::vector<uint32_t> above(graph.id_bound(), 0);
-  std::vector<uint32_t> self(graph.id_bound(), 0);
+  std::vector<NodeId> nodes;
   for (size_t i = 0; i < members.size(); ++i) {
-    self[members[i].output.node.value] |= uint32_t{1} << i;
+    nodes.push_back(members[i].output.node);
+    self_[nodes[i].value] |= uint32_t{1} << i;
   }
-  for (NodeId id : order) {
+  const auto [first, last] = topology_.Span(nodes);
+  for (int i = first; i <= last; ++i) {
+    const NodeId id = topology_.order[i];
     uint32_t mask = 0;
-    for (Value in : graph.node(id).inputs) {
-      mask |= above[in.node.value] | self[in.node.value];
+    for (Value in : graph_.node(id).inputs) {
+      mask |= above_[in.node.value] | self_[in.node.value];
     }
-    above[id.value] = mask;
+    above_[id.value] = mask;
   }
   uint32_t taken = 0;
   std::vector<Member> out;
   for (size_t i = 0; i < members.size(); ++i) {
     const uint32_t bit = uint32_t{1} << i;
-    bool clash = (above[members[i].output.node.value] & taken) != 0;
+    bool clash = (above_[nodes[i].value] & taken) != 0;
     for (size_t j = 0; j < i; ++j) {
-      clash = clash || ((taken >> j & 1) != 0 &&
-                        (above[members[j].output.node.value] & bit) != 0);
+      clash = clash ||
+              ((taken >> j & 1) != 0 && (above_[nodes[j].value] & bit) != 0);
     }
     if (clash) continue;
     taken |= bit;
     out.push_back(members[i]);
   }
+  for (int i = first; i <= last; ++i) above_[topology_.order[i].value] = 0;
+  for (NodeId id : nodes) self_[id.value] = 0;
   return out;
 }
 
@@ -96,11 +117,10 @@ std::vector<std::vector<Value>> SiblingGroups(
       groups[shared].insert(std::move(member));
     }
   }
-  const std::vector<NodeId> order = graph.Order();
+  Dependence dependence(graph);
   std::vector<std::vector<Member>> whole;
   for (const auto& [shared, members] : groups) {
-    whole.push_back(
-        Independent(graph, order, {members.begin(), members.end()}));
+    whole.push_back(dependence.Independent({members.begin(), members.end()}));
   }
   std::set<std::vector<Value>> seen;
   std::vector<std::vector<Value>> out;
@@ -111,17 +131,24 @@ std::vector<std::vector<Value>> SiblingGroups(
     out.push_back(std::move(values));
   };
   for (const auto& members : whole) add(members);
-  for (const auto& a : whole) {
-    for (const auto& b : whole) {
-      if (&a == &b) continue;
-      std::set<Key> of_b;
-      for (const Member& m : b) of_b.insert(m.own);
+  std::map<Key, std::vector<size_t>> holders;  // groups by what a member has
+  for (size_t g = 0; g < whole.size(); ++g) {
+    for (const Member& m : whole[g]) holders[m.own].push_back(g);
+  }
+  for (size_t a = 0; a < whole.size(); ++a) {
+    std::map<size_t, std::set<Key>> others;  // what they have in common with a
+    for (const Member& m : whole[a]) {
+      for (size_t b : holders[m.own]) {
+        if (b != a) others[b].insert(m.own);
+      }
+    }
+    for (const auto& [b, keys] : others) {
       std::vector<Member> common, rest;
-      for (const Member& m : a) {
-        (of_b.count(m.own) > 0 ? common : rest).push_back(m);
+      for (const Member& m : whole[a]) {
+        (keys.count(m.own) > 0 ? common : rest).push_back(m);
       }
       add(common);
-      if (!common.empty()) add(rest);
+      add(rest);
     }
   }
   return out;

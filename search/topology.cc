@@ -1,5 +1,7 @@
 #include "search/topology.h"
 
+#include <algorithm>
+
 #include "absl/algorithm/container.h"
 
 namespace isomer::search {
@@ -18,6 +20,16 @@ Topology::Topology(const ir::Graph& graph)
                             return constant[v.node.value];
                           }));
   }
+}
+
+std::pair<int, int> Topology::Span(absl::Span<const NodeId> nodes) const {
+  if (nodes.empty()) return {0, -1};
+  std::pair<int, int> span = {place[nodes[0].value], place[nodes[0].value]};
+  for (NodeId id : nodes) {
+    span.first = std::min(span.first, place[id.value]);
+    span.second = std::max(span.second, place[id.value]);
+  }
+  return span;
 }
 
 }  // namespace isomer::search

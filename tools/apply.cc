@@ -101,12 +101,7 @@ absl::StatusOr<int> ApplyRules(const Args& args) {
   }
   absl::PrintF("%s: %d nodes kept, %d new, %d constants folded\n",
                args.positionals()[1], out.kept, out.made, out.folded);
-  for (const std::string& dim : out.fixed_dims) {
-    absl::PrintF(
-        "dimension '%s' is a number now: what is new may depend on "
-        "it\n",
-        dim);
-  }
+  PrintFixedDims(out.fixed_dims);
   return 0;
 }
 

@@ -273,10 +273,7 @@ absl::StatusOr<int> Optimize(const Args& args) {
     PrintCheck(check);
   }
   ASSIGN_OR_RETURN(const std::vector<std::string> fixed, r.graph.FixedDims());
-  for (const std::string& dim : fixed) {
-    absl::PrintF(
-        "dimension '%s' is a number now: what is new may depend on it\n", dim);
-  }
+  PrintFixedDims(fixed);
   if (args.Has("report")) {
     const Json report =
         ReportOf(r, before, after, fixed, checked ? &check : nullptr);

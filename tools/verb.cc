@@ -52,6 +52,13 @@ absl::StatusOr<onnx::ImportOptions> ImportOptionsFrom(const Args& args) {
   return options;
 }
 
+void PrintFixedDims(const std::vector<std::string>& dims) {
+  for (const std::string& dim : dims) {
+    absl::PrintF(
+        "dimension '%s' is a number now: what is new may depend on it\n", dim);
+  }
+}
+
 namespace {
 
 std::atomic<bool> interrupted{false};

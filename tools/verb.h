@@ -42,6 +42,9 @@ Verb VerifyVerb();
 std::vector<Flag> ShapeFlags();
 absl::StatusOr<onnx::ImportOptions> ImportOptionsFrom(const Args& args);
 
+// Says which dimensions that were bound to a number stay one in the result.
+void PrintFixedDims(const std::vector<std::string>& dims);
+
 // Tells on a terminal how far a long task is; silent elsewhere and for tasks
 // of less than a second. Returns false once the user has pressed Ctrl-C.
 class Progress {
