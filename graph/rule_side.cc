@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "ops/status.h"
 
 namespace isomer::ir {
@@ -173,6 +174,7 @@ class Typer {
       return given.status();
     }
     std::vector<TypeT<D>> types;
+    types.reserve(n.inputs.size());
     for (RuleOperand o : n.inputs) types.push_back(*TypeOf(o));
     auto inferred = InferredType(*n.op, types, *given);
     if (!inferred.ok()) {
@@ -195,8 +197,8 @@ class Typer {
 
   absl::Status TypeCall(int k, const TypeT<D>* expected) {
     const RuleNode& n = side_.nodes[k];
-    std::vector<TypeT<D>> contexts;
-    if (expected != nullptr) contexts.push_back(*expected);
+    std::vector<const TypeT<D>*> contexts;
+    if (expected != nullptr) contexts.push_back(expected);
     bool open = false;
     for (RuleOperand o : n.inputs) {
       if (side_.nodes[o.node].needs_context &&
@@ -205,17 +207,17 @@ class Typer {
         continue;
       }
       RETURN_IF_ERROR(Type(o.node, nullptr));
-      const TypeT<D>& t = *TypeOf(o);
-      if (std::find(contexts.begin(), contexts.end(), t) == contexts.end()) {
+      const TypeT<D>* t = TypeOf(o);
+      if (absl::c_none_of(contexts, [&](auto* c) { return *c == *t; })) {
         contexts.push_back(t);
       }
     }
     if (!open) return Infer(k, expected);
     if (contexts.empty()) return Try(k, nullptr, expected);
     absl::Status first;
-    for (const TypeT<D>& context : contexts) {
+    for (const TypeT<D>* context : contexts) {
       const size_t trail = trail_.size(), demands = typing_.demands.size();
-      absl::Status status = Try(k, &context, expected);
+      absl::Status status = Try(k, context, expected);
       if (status.ok()) return status;
       for (; trail_.size() > trail; trail_.pop_back()) {
         typing_.nodes[trail_.back()] = {};

@@ -44,19 +44,23 @@ absl::StatusOr<Inferred<D>> InferImpl(
     absl::Span<const TypeT<D>> inputs, const AttrsT<D>& attrs, Errors errors) {
   RETURN_IF_ERROR(CheckArity(op, inputs.size()));
   ASSIGN_OR_RETURN(AttrsT<D> complete, Complete<D>(op.attrs, attrs, op.name));
-  std::vector<TypeT<D>> plain(inputs.begin(), inputs.end());
+  std::vector<TypeT<D>> plain;
   std::vector<DeviceAxisT<D>> device;
   if (!op.parallel && !inputs.empty()) {
     device = inputs[0].device;
-    for (TypeT<D>& t : plain) {
+    for (const TypeT<D>& t : inputs) {
       if (!(t.device == device)) {
         return Invalid(op.name, ": device axes differ: ", TypeText(inputs[0]),
                        " and ", TypeText(t));
       }
-      t.device.clear();
+    }
+    if (!device.empty()) {
+      plain.assign(inputs.begin(), inputs.end());
+      for (TypeT<D>& t : plain) t.device.clear();
+      inputs = plain;
     }
   }
-  InferContext<D> context(op.name, plain, std::move(complete), errors);
+  InferContext<D> context(op.name, inputs, std::move(complete), errors);
   ASSIGN_OR_RETURN(std::vector<TypeT<D>> outputs, infer(context));
   if (!op.parallel) {
     for (TypeT<D>& t : outputs) t.device = device;
