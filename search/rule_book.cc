@@ -82,7 +82,14 @@ absl::StatusOr<RuleBook> RuleBook::FromText(absl::string_view text,
 }
 
 absl::StatusOr<RuleBook> RuleBook::BuiltIn(std::vector<std::string>& refused) {
-  return FromText(HandWrittenRules(), refused);
+  // Read once by a program, however many models it optimises.
+  struct Reading {
+    std::vector<std::string> refused;
+    absl::StatusOr<RuleBook> book = FromText(HandWrittenRules(), refused);
+  };
+  static const Reading& reading = *new Reading();
+  refused = reading.refused;
+  return reading.book;
 }
 
 void RuleBook::KeepExact() {
