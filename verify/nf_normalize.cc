@@ -9,6 +9,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "verify/nf_collect.h"
+#include "verify/nf_common_factor.h"
+#include "verify/nf_items.h"
 #include "verify/nf_signs.h"
 #include "verify/nf_simplify.h"
 #include "verify/scalar_facts.h"
@@ -51,22 +53,6 @@ bool IsFunction(const Sum& s, absl::string_view name) {
          s[0].factors.size() == 1 && s[0].factors[0].power == 1 &&
          s[0].factors[0].leaf->kind == Leaf::Kind::kFunction &&
          s[0].factors[0].leaf->name == name;
-}
-
-// One value, under no condition of its own.
-bool IsPlain(const Item& item) {
-  return item.bound.empty() && item.guards.empty();
-}
-
-// The sum over a positive number, such that multiples look alike but for the
-// number in them.
-Sum Unscaled(const Sum& s) {
-  for (const Term& t : s) {
-    if (t.factors.empty()) continue;
-    const auto c = Content(t.coefficient).coefficient;
-    return Scale(s, Polynomial(Rational(1) / (c < Rational(0) ? -c : c)));
-  }
-  return s;
 }
 
 class Normalizer {
@@ -364,109 +350,11 @@ class Normalizer {
 
   // ---- Inverses
 
-  // What divides every term: a positive number, and factors to a power.
-  struct Common {
-    Polynomial number = 1;
-    std::vector<Power> factors;
-  };
-
-  // `positive_only`: factors that are not known to be above zero stay.
-  Common CommonFactor(const std::vector<const Sum*>& sums,
-                      const std::vector<Bound>& inner, bool positive_only) {
-    Common common;
-    std::optional<Monomial> content;
-    std::vector<Power> shared;
-    bool first = true;
-    for (const Sum* s : sums) {
-      for (const Term& t : *s) {
-        const Monomial m = Content(t.coefficient);
-        content = content ? Gcd(*content, m) : Positive(m);
-        shared = first ? t.factors : Shared(shared, t.factors);
-        if (first) RemoveInner(shared, inner);
-        first = false;
-        RemoveInner(shared, t.bound);
-      }
-    }
-    if (!content) return common;
-    common.number = Polynomial::Sum({*content});
-    if (Mentions(DimExpr(common.number), inner)) common.number = 1;
-    for (Power& p : shared) {
-      if (positive_only && !IsPositive(*p.leaf, c_)) continue;
-      common.factors.push_back(std::move(p));
-    }
-    return common;
-  }
-
-  // The part of a monomial that is known to be above zero.
-  Monomial Positive(const Monomial& m) {
-    Monomial out = m.Only([&](const Factor& f) {
-      return c_.facts.Positive(DimExpr(Polynomial(f.atom)));
-    });
-    if (out.coefficient < Rational(0)) out.coefficient = -out.coefficient;
-    return out;
-  }
-
-  Monomial Gcd(const Monomial& a, const Monomial& unsigned_b) {
-    const Monomial b = Positive(unsigned_b);
-    Monomial out{Rational::Gcd(a.coefficient, b.coefficient), {}};
-    for (const Factor& f : a.factors) {
-      for (const Factor& g : b.factors) {
-        if (f.atom == g.atom && (f.power > 0) == (g.power > 0)) {
-          out.factors.push_back({f.atom, f.power > 0
-                                             ? std::min(f.power, g.power)
-                                             : std::max(f.power, g.power)});
-        }
-      }
-    }
-    return out;
-  }
-
-  static std::vector<Power> Shared(const std::vector<Power>& a,
-                                   const std::vector<Power>& b) {
-    std::vector<Power> out;
-    for (const Power& p : a) {
-      const std::string key = KeyOf(*p.leaf);
-      for (const Power& q : b) {
-        if ((p.power > 0) != (q.power > 0) || KeyOf(*q.leaf) != key) continue;
-        out.push_back({p.leaf, p.power > 0 ? std::min(p.power, q.power)
-                                           : std::max(p.power, q.power)});
-      }
-    }
-    return out;
-  }
-
-  static void RemoveInner(std::vector<Power>& factors,
-                          const std::vector<Bound>& inner) {
-    std::erase_if(factors, [&](const Power& p) {
-      std::set<std::string> symbols;
-      FreeSymbols(*p.leaf, symbols);
-      return std::any_of(inner.begin(), inner.end(), [&](const Bound& b) {
-        return symbols.count(b.var) > 0;
-      });
-    });
-  }
-
-  static Sum Without(const Sum& s, const Common& common) {
-    Sum out = s;
-    const Polynomial inverse = common.number.Pow(-1);
-    for (Term& t : out) {
-      t.coefficient = t.coefficient * inverse;
-      for (const Power& p : common.factors) {
-        const std::string key = KeyOf(*p.leaf);
-        for (Power& q : t.factors) {
-          if (KeyOf(*q.leaf) == key) q.power -= p.power;
-        }
-      }
-      std::erase_if(t.factors, [](const Power& p) { return p.power == 0; });
-    }
-    return out;
-  }
-
   // 1 / s. Where s is 0 the inverse is undefined, which is what the callers
   // check apart.
   Sum Inverse(const Sum& s) {
     if (s.empty()) return LeafSum({Leaf::Kind::kInverse, "inv", {}, {s}});
-    const Common common = CommonFactor({&s}, {}, false);
+    const CommonFactor common = FindCommonFactor({&s}, {}, false, c_);
     Sum rest = Without(s, common);
     Term out{common.number.Pow(-1)};
     for (const Power& p : common.factors) {
@@ -487,18 +375,6 @@ class Normalizer {
 
   // ---- Maxima and products
 
-  static Term AsTerm(const Item& item) {
-    Leaf body{Leaf::Kind::kFunction, "item", {}, {*item.body}};
-    return {1,
-            item.bound,
-            item.guards,
-            {{std::make_shared<const Leaf>(std::move(body)), 1}}};
-  }
-  static Item AsItem(const Term& t) {
-    return {t.bound, t.guards,
-            std::make_shared<const Sum>(t.factors[0].leaf->args[0])};
-  }
-
   Sum OfMax(const Leaf& leaf) {
     std::vector<Item> items;
     for (const Item& item : leaf.items) {
@@ -506,7 +382,7 @@ class Normalizer {
       if (open && MaySplit()) return SplitOn(*open, leaf);
     }
     if (items.empty()) return LeafSum({Leaf::Kind::kMax, "max"});
-    MergeItems(items);
+    MergeItems(items, c_);
     return BuildMax(std::move(items));
   }
 
@@ -584,115 +460,6 @@ class Normalizer {
     return true;
   }
 
-  // Sets that are alike become one; so do neighbouring ranges.
-  void MergeItems(std::vector<Item>& items) {
-    for (size_t i = 0; i < items.size(); ++i) {
-      for (size_t j = i + 1; j < items.size();) {
-        if (!Covered(items[i], items[j])) {
-          ++j;
-          continue;
-        }
-        items.erase(items.begin() + j);
-        j = i + 1;
-      }
-    }
-    DropSmallerNumbers(items);
-    DropLower(items);
-  }
-
-  // max(a, b) = a in a branch where a >= b.
-  void DropLower(std::vector<Item>& items) {
-    if (c_.ordered.empty()) return;
-    for (size_t i = 0; i < items.size(); ++i) {
-      for (size_t j = 0; j < items.size();) {
-        if (i == j || !IsPlain(items[i]) || !IsPlain(items[j]) ||
-            !KnownOrder(Minus(*items[i].body, *items[j].body))) {
-          ++j;
-          continue;
-        }
-        items.erase(items.begin() + j);
-        if (j < i) --i;
-      }
-    }
-  }
-
-  // True if it is one of what is ordered, or the sum of two of these, or more
-  // than that by a number.
-  bool KnownOrder(const Sum& s) {
-    const Sum goal = Unscaled(s);
-    for (const Sum& a : c_.ordered) {
-      const Sum rest = Minus(goal, Unscaled(a));
-      if (IsAtLeast0(rest)) return true;
-      for (const Sum& b : c_.ordered) {
-        if (IsAtLeast0(Minus(rest, Unscaled(b)))) return true;
-      }
-    }
-    return false;
-  }
-
-  Sum Minus(const Sum& a, const Sum& b) {
-    return Collected(Add(a, Scale(b, Polynomial(-1))));
-  }
-
-  static bool IsAtLeast0(const Sum& s) {
-    const auto number = NumberOf(s);
-    const auto c = number ? number->constant() : std::nullopt;
-    return c && !(*c < Rational(0));
-  }
-
-  // Makes `a` the union of both if that is one set of the same kind.
-  bool Covered(Item& a, const Item& b) {
-    const TermKey x = KeyOf(AsTerm(a)), y = KeyOf(AsTerm(b));
-    if (x.body != y.body || x.order.size() != y.order.size()) return false;
-    Substitution names;
-    for (size_t i = 0; i < x.order.size(); ++i) {
-      names[b.bound[y.order[i]].var] = DimExpr::Symbol(a.bound[x.order[i]].var);
-    }
-    int differs = -1;
-    std::vector<Bound> other;
-    for (size_t i = 0; i < x.order.size(); ++i) {
-      const Bound& v = b.bound[y.order[i]];
-      other.push_back({"", v.lo.Substitute(names), v.hi.Substitute(names)});
-      const Bound& u = a.bound[x.order[i]];
-      if (u.lo == other[i].lo && u.hi == other[i].hi) continue;
-      if (differs >= 0) return false;
-      differs = static_cast<int>(i);
-    }
-    if (differs < 0) return true;
-    if (c_.light) return false;
-    Bound& u = a.bound[x.order[differs]];
-    const Bound& v = other[differs];
-    // They touch or overlap, and their ends are in order.
-    if (!c_.facts.NonNegative(u.hi - v.lo) ||
-        !c_.facts.NonNegative(v.hi - u.lo)) {
-      return false;
-    }
-    auto low = c_.facts.Sign(v.lo - u.lo), high = c_.facts.Sign(u.hi - v.hi);
-    if (!low || !high) return false;
-    if (!*low) u.lo = v.lo;
-    if (!*high) u.hi = v.hi;
-    return true;
-  }
-
-  void DropSmallerNumbers(std::vector<Item>& items) {
-    std::optional<Rational> greatest;
-    for (const Item& item : items) {
-      const auto n = NumberOf(*item.body);
-      const auto c = n ? n->constant() : std::nullopt;
-      if (c && (!greatest || *greatest < *c)) greatest = c;
-    }
-    if (!greatest) return;
-    bool kept = false;
-    std::erase_if(items, [&](const Item& item) {
-      const auto n = NumberOf(*item.body);
-      const auto c = n ? n->constant() : std::nullopt;
-      if (!c) return false;
-      const bool keep = *c == *greatest && !kept;
-      kept = kept || keep;
-      return !keep;
-    });
-  }
-
   // What all sets have in common leaves the maximum: terms by
   // max(a + z, b + z) = max(a, b) + z, positive factors by scaling.
   Sum BuildMax(std::vector<Item> items) {
@@ -709,7 +476,7 @@ class Normalizer {
     }
     std::vector<const Sum*> bodies;
     for (const Item& item : items) bodies.push_back(item.body.get());
-    const Common common = CommonFactor(bodies, inner, true);
+    const CommonFactor common = FindCommonFactor(bodies, inner, true, c_);
     if (!(common.number == Polynomial(1)) || !common.factors.empty()) {
       Use(ScalarFact::kMaxScaled);
     }
@@ -720,7 +487,7 @@ class Normalizer {
       if (!Flatten(item, flat)) flat.push_back(item);
     }
     items = std::move(flat);
-    MergeItems(items);
+    MergeItems(items, c_);
     Term t{common.number, {}, {}, common.factors};
     t.factors.push_back(
         {std::make_shared<const Leaf>(
@@ -728,40 +495,6 @@ class Normalizer {
          1});
     outside.push_back(std::move(t));
     return Collected(std::move(outside));
-  }
-
-  // Terms that every item holds, none of which speaks of the items' variables.
-  static std::vector<Term> CommonTerms(const std::vector<Item>& items,
-                                       const std::vector<Bound>& inner) {
-    std::vector<Term> out;
-    for (const Term& t : *items[0].body) {
-      std::set<std::string> symbols;
-      FreeSymbols(t, symbols);
-      const bool local =
-          std::any_of(inner.begin(), inner.end(),
-                      [&](const Bound& b) { return symbols.count(b.var) > 0; });
-      const bool everywhere = std::all_of(
-          items.begin(), items.end(),
-          [&](const Item& item) { return FindTerm(*item.body, t) >= 0; });
-      if (!local && everywhere) out.push_back(t);
-    }
-    return out;
-  }
-
-  static int FindTerm(const Sum& s, const Term& t) {
-    const std::string key = KeyOf(t).Text();
-    for (size_t i = 0; i < s.size(); ++i) {
-      if (s[i].coefficient == t.coefficient && KeyOf(s[i]).Text() == key) {
-        return static_cast<int>(i);
-      }
-    }
-    return -1;
-  }
-
-  static std::shared_ptr<const Sum> RemoveTerm(Sum s, const Term& t) {
-    const int at = FindTerm(s, t);
-    if (at >= 0) s.erase(s.begin() + at);
-    return std::make_shared<const Sum>(std::move(s));
   }
 
   Sum OfProduct(const Leaf& leaf) {
