@@ -9,14 +9,13 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "graph/at_sizes.h"
 #include "graph/build_side.h"
 #include "ops/status.h"
 
 namespace isomer::ir {
 
 namespace {
-
-using Sizes = std::map<std::string, int64_t>;
 
 class Maker {
  public:
@@ -36,25 +35,27 @@ class Maker {
   absl::StatusOr<RuleInstance> Make(const Sizes& sizes) const {
     for (const auto* list : {&case_.facts, &case_.obligations}) {
       for (const Obligation& o : *list) {
-        const auto v = o.expr.Evaluate(sizes);
-        if (!v || (o.kind == Obligation::kZero ? *v != 0 : *v < 0)) {
+        if (!HoldsAtSizes(o, sizes)) {
           return absl::NotFoundError(ObligationText(o));
         }
       }
     }
     std::vector<TensorType> types;
     for (const SymType& t : case_.tensors) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
+      ASSIGN_OR_RETURN(TensorType type, AtSizes(t, sizes));
       // A size that was eliminated may come out as anything; rules speak of
       // sizes from 1 on.
-      if (absl::c_any_of(shape, [](int64_t d) { return d < 1; })) {
+      if (absl::c_any_of(type.shape, [](int64_t d) { return d < 1; })) {
         return absl::NotFoundError("a tensor is empty");
       }
-      types.push_back({IsFloat(t.dtype) ? floats_ : t.dtype, std::move(shape)});
+      if (IsFloat(t.dtype)) type.dtype = floats_;
+      types.push_back(std::move(type));
     }
     RuleInstance out;
     for (const SymAttr& a : case_.attrs) {
-      ASSIGN_OR_RETURN(Attr value, Number(a, sizes));
+      ASSIGN_OR_RETURN(Attr value, AtSizes(a, sizes));
+      auto* dtype = std::get_if<DType>(&value);
+      if (dtype != nullptr && IsFloat(*dtype)) *dtype = floats_;
       out.attrs.push_back(std::move(value));
     }
     return Build(types, std::move(out));
@@ -65,31 +66,6 @@ class Maker {
     for (const DimExpr& d : list) {
       for (const std::string& s : d.Symbols()) symbols_.insert(s);
     }
-  }
-  static absl::StatusOr<std::vector<int64_t>> Numbers(
-      const std::vector<DimExpr>& list, const Sizes& sizes) {
-    std::vector<int64_t> out;
-    for (const DimExpr& d : list) {
-      const auto v = d.Evaluate(sizes);
-      if (!v) return absl::NotFoundError(d.ToString());
-      out.push_back(*v);
-    }
-    return out;
-  }
-  absl::StatusOr<Attr> Number(const SymAttr& a, const Sizes& sizes) const {
-    if (auto* d = std::get_if<DimExpr>(&a)) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers({*d}, sizes));
-      return Attr(v[0]);
-    }
-    if (auto* list = std::get_if<std::vector<DimExpr>>(&a)) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers(*list, sizes));
-      return Attr(std::move(v));
-    }
-    if (auto* f = std::get_if<double>(&a)) return Attr(*f);
-    if (auto* f = std::get_if<std::vector<double>>(&a)) return Attr(*f);
-    if (auto* s = std::get_if<std::string>(&a)) return Attr(*s);
-    const DType t = std::get<DType>(a);
-    return Attr(IsFloat(t) ? floats_ : t);
   }
 
   absl::StatusOr<RuleInstance> Build(const std::vector<TensorType>& types,

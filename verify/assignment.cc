@@ -7,13 +7,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "graph/at_sizes.h"
 #include "ops/status.h"
 
 namespace isomer::verify {
 
 namespace {
-
-using Sizes = std::map<std::string, int64_t>;
 
 const TensorType* TypeOf(const ir::SideTyping<int64_t>& typing,
                          ir::RuleOperand o) {
@@ -59,17 +58,6 @@ int64_t WorkOfSide(const ir::RuleSide& side,
   return work;
 }
 
-absl::StatusOr<std::vector<int64_t>> Numbers(const std::vector<DimExpr>& list,
-                                             const Sizes& sizes) {
-  std::vector<int64_t> out;
-  for (const DimExpr& d : list) {
-    const auto v = d.Evaluate(sizes);
-    if (!v) return absl::NotFoundError(d.ToString());
-    out.push_back(*v);
-  }
-  return out;
-}
-
 }  // namespace
 
 absl::StatusOr<Assignment> Assign(const ir::Rule& rule, int case_index,
@@ -101,11 +89,6 @@ absl::StatusOr<Assignment> Assign(const ir::Rule& rule, int case_index,
 int64_t WorkOf(const ir::Rule& rule, const Assignment& assignment) {
   return WorkOfSide(rule.source(), assignment.source) +
          WorkOfSide(rule.target(), assignment.target);
-}
-
-bool Holds(const Obligation& o, const std::map<std::string, int64_t>& sizes) {
-  const auto v = o.expr.Evaluate(sizes);
-  return v && (o.kind == Obligation::kZero ? *v == 0 : *v >= 0);
 }
 
 CaseSizes::CaseSizes(const ir::Rule& rule, int case_index)
@@ -147,44 +130,25 @@ CaseSizes::CaseSizes(const ir::Rule& rule, int case_index)
   }
 }
 
-absl::StatusOr<Attr> CaseSizes::AttrAt(size_t variable, const Sizes& sizes,
-                                       std::optional<double> real) const {
-  const SymAttr& a = rule_.cases()[case_index_].attrs[variable];
-  if (auto* d = std::get_if<DimExpr>(&a)) {
-    ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers({*d}, sizes));
-    return Attr(v[0]);
-  }
-  if (auto* list = std::get_if<std::vector<DimExpr>>(&a)) {
-    ASSIGN_OR_RETURN(std::vector<int64_t> v, Numbers(*list, sizes));
-    return Attr(std::move(v));
-  }
-  if (auto* f = std::get_if<double>(&a)) return Attr(real.value_or(*f));
-  if (auto* f = std::get_if<std::vector<double>>(&a)) return Attr(*f);
-  if (auto* s = std::get_if<std::string>(&a)) return Attr(*s);
-  return Attr(std::get<DType>(a));
-}
-
 absl::StatusOr<Assignment> CaseSizes::At(absl::Span<const int64_t> values,
                                          std::optional<double> real) const {
   const ir::RuleCase& c = rule_.cases()[case_index_];
-  Sizes sizes;
+  ir::Sizes sizes;
   for (size_t i = 0; i < symbols_.size(); ++i) sizes[symbols_[i]] = values[i];
   for (const Obligation& o : constraints_) {
-    if (!Holds(o, sizes)) return absl::NotFoundError("a fact does not hold");
+    if (!ir::HoldsAtSizes(o, sizes)) {
+      return absl::NotFoundError("a fact does not hold");
+    }
   }
   std::vector<TensorType> tensors;
   for (const SymType& t : c.tensors) {
-    ASSIGN_OR_RETURN(std::vector<int64_t> shape, Numbers(t.shape, sizes));
-    TensorType type{t.dtype, std::move(shape), {}};
-    for (const auto& axis : t.device) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> n, Numbers({axis.size}, sizes));
-      type.device.push_back({axis.name, n[0]});
-    }
+    ASSIGN_OR_RETURN(TensorType type, ir::AtSizes(t, sizes));
     tensors.push_back(std::move(type));
   }
   std::vector<std::optional<Attr>> attrs;
-  for (size_t v = 0; v < c.attrs.size(); ++v) {
-    ASSIGN_OR_RETURN(Attr value, AttrAt(v, sizes, real));
+  for (const SymAttr& a : c.attrs) {
+    ASSIGN_OR_RETURN(Attr value, ir::AtSizes(a, sizes));
+    if (real && std::holds_alternative<double>(value)) value = *real;
     attrs.push_back(std::move(value));
   }
   return Assign(rule_, case_index_, std::move(tensors), std::move(attrs));

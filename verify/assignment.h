@@ -32,9 +32,6 @@ absl::StatusOr<Assignment> Assign(const ir::Rule& rule, int case_index,
 // How much work it is to run both sides once, in scalar operations.
 int64_t WorkOf(const ir::Rule& rule, const Assignment& assignment);
 
-// Whether a condition on sizes holds at these values.
-bool Holds(const Obligation& o, const std::map<std::string, int64_t>& sizes);
-
 // The free symbols of one case of a rule, and assignments at their values.
 class CaseSizes {
  public:
@@ -58,10 +55,6 @@ class CaseSizes {
                                 std::optional<double> real = {}) const;
 
  private:
-  absl::StatusOr<Attr> AttrAt(size_t variable,
-                              const std::map<std::string, int64_t>& sizes,
-                              std::optional<double> real) const;
-
   const ir::Rule& rule_;
   const int case_index_;
   std::vector<std::string> symbols_;

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "graph/at_sizes.h"
+
 namespace isomer::verify {
 
 namespace {
@@ -71,7 +73,7 @@ class Mending {
   std::vector<const Obligation*> Broken() const {
     std::vector<const Obligation*> out;
     for (const Obligation& o : sizes_.constraints()) {
-      if (!Holds(o, values_)) out.push_back(&o);
+      if (!ir::HoldsAtSizes(o, values_)) out.push_back(&o);
     }
     return out;
   }
