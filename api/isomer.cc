@@ -63,6 +63,7 @@ search::SearchOptions SearchOptionsOf(const OptimizeOptions& options,
   }
   out.threads = options.threads;
   out.max_peak_bytes = options.memory_limit;
+  out.max_weight_bytes = options.weight_limit;
   if (options.progress) {
     out.progress = [f = options.progress](const search::Progress& p) {
       return f({p.expansions, p.before_us, p.best_us});
@@ -133,9 +134,12 @@ absl::StatusOr<OptimizeResult> Graph::optimize(
     return Invalid("baseline is '", options.baseline,
                    "'; the only one there is is taso");
   }
-  if (options.memory_limit <= 0) {
-    return Invalid("memory_limit is ", options.memory_limit,
-                   " bytes; it must be above 0");
+  for (const auto& [name, limit] :
+       {std::pair("memory_limit", options.memory_limit),
+        std::pair("weight_limit", options.weight_limit)}) {
+    if (limit <= 0) {
+      return Invalid(name, " is ", limit, " bytes; it must be above 0");
+    }
   }
   ASSIGN_OR_RETURN(
       search::SearchResult found,

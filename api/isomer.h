@@ -56,6 +56,8 @@ struct OptimizeOptions {
   int64_t search_memory = int64_t{256} << 20;  // bytes
   // The optimised model's peak memory on the target, in bytes.
   int64_t memory_limit = INT64_MAX;
+  // The bytes of its weights: some rewrites make them larger.
+  int64_t weight_limit = INT64_MAX;
   // Only rules that move values and recompute none.
   bool exact = false;
   int threads = 0;  // 0: one for each core

@@ -106,6 +106,8 @@ TEST(IsomerTest, ErrorsNameWhatIsWrong) {
             "alpha is 0; it must be from 1 to 100");
   EXPECT_EQ(Message(graph->optimize({.memory_limit = 0}).status()),
             "memory_limit is 0 bytes; it must be above 0");
+  EXPECT_EQ(Message(graph->optimize({.weight_limit = -1}).status()),
+            "weight_limit is -1 bytes; it must be above 0");
   EXPECT_FALSE(graph->ToOnnx("no/such/folder/out.onnx").ok());
 }
 

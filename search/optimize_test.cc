@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/substitute.h"
 #include "graph/match.h"
 #include "graph/rewrite.h"
 #include "graph/text.h"
@@ -145,6 +147,37 @@ TEST(OptimizeTest, SiblingsMergeAcrossSteps) {
 
 // ---- What must not be rewritten
 
+// Layers with two products of one input and a residual sum.
+std::string GatedLayers(int layers) {
+  std::string text = "input x0: f32[8,64]\n";
+  for (int i = 0; i < layers; ++i) {
+    absl::StrAppend(&text, absl::Substitute(R"(const a$0: f32[64,64] = random
+const b$0: f32[64,64] = random
+const g$0: f32[64] = random
+const h$0: f32[64] = random
+l$0 = matmul(x$0, a$0)
+r$0 = matmul(x$0, b$0)
+t$0 = tanh(l$0)
+s$0 = sigmoid(r$0)
+m$0 = mul(t$0, s$0)
+y$0 = add(m$0, x$0)
+x$1 = layer_norm(y$0, g$0, h$0, axis=1)
+)",
+                                            i, i + 1));
+  }
+  return absl::StrCat(text, "output y = x", layers, "\n");
+}
+
+TEST(OptimizeTest, LayersOfOneFormAreSearchedOnce) {
+  const SearchResult some = Find(MakeGraph(GatedLayers(10)), AllRules());
+  const SearchResult many = Find(MakeGraph(GatedLayers(30)), AllRules());
+  EXPECT_TRUE(absl::StrContains(Operators(some.graph), "matmul 10"));
+  EXPECT_TRUE(absl::StrContains(Operators(many.graph), "matmul 30"));
+  EXPECT_EQ(some.expansions, many.expansions);
+  EXPECT_EQ(some.parts, many.parts);
+  EXPECT_LT(some.repeated, many.repeated);
+}
+
 TEST(OptimizeTest, TrapsComeOutEqual) {
   for (absl::string_view trap : Traps()) Optimized(trap);
 }
@@ -255,6 +288,11 @@ TEST(OptimizeTest, AResultKeepsWithinTheMemoryOfTheTarget) {
   SearchOptions options;
   options.max_peak_bytes = 1;
   EXPECT_FALSE(Find(g, AllRules(), options).improved);
+  options = {};
+  options.max_weight_bytes = 1;
+  EXPECT_FALSE(Find(g, AllRules(), options).improved);
+  options.max_weight_bytes = int64_t{1} << 30;
+  EXPECT_TRUE(Find(g, AllRules(), options).improved);
 }
 
 TEST(OptimizeTest, BadOptionsAreErrors) {

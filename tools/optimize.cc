@@ -56,9 +56,11 @@ absl::StatusOr<OptimizeOptions> OptionsFrom(const Args& args) {
                      "'; expected a time such as 10s or 2m");
     }
   }
-  if (args.Has("memory-limit")) {
-    ASSIGN_OR_RETURN(o.memory_limit,
-                     Bytes("memory-limit", args.String("memory-limit")));
+  for (const auto& [flag, limit] :
+       {std::pair("memory-limit", &o.memory_limit),
+        std::pair("weight-limit", &o.weight_limit)}) {
+    if (!args.Has(flag)) continue;
+    ASSIGN_OR_RETURN(*limit, Bytes(flag, args.String(flag)));
   }
   const std::string numerics = args.String("numerics", "reassociate");
   if (numerics != "exact" && numerics != "reassociate") {
@@ -318,6 +320,9 @@ Verb OptimizeVerb() {
                    "not depend on the machine"});
   flags.push_back({"memory-limit", "SIZE",
                    "peak memory of the result on the target: 500M, 80G"});
+  flags.push_back({"weight-limit", "SIZE",
+                   "memory of the result's weights: some rewrites make them "
+                   "larger"});
   flags.push_back({"rules", "F[,F]",
                    "proved rules to use instead of the built-in ones; "
                    "builtin,F: besides them"});

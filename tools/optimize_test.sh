@@ -60,6 +60,8 @@ grep -q 'the time limit was reached' out.txt || fail "$(cat out.txt)"
 grep -q 'nothing is left to try' out.txt || fail "$(cat out.txt)"
 "$isomer" optimize lora.onnx small.onnx --memory-limit 1K --check 0 >out.txt
 cmp lora.onnx small.onnx || fail "the memory of the target is exceeded"
+"$isomer" optimize lora.onnx light.onnx --weight-limit 1K --check 0 >out.txt
+cmp lora.onnx light.onnx || fail "the limit on weights is exceeded"
 
 # The baseline finds less, or takes longer; it is as right.
 "$isomer" optimize lora.onnx taso.onnx --baseline taso >out.txt ||
@@ -72,6 +74,8 @@ refused 'flag --budget' "$isomer" optimize lora.onnx no.onnx --budget soon
 refused 'flag --numerics' "$isomer" optimize lora.onnx no.onnx --numerics fast
 refused 'flag --memory-limit' \
   "$isomer" optimize lora.onnx no.onnx --memory-limit lots
+refused 'flag --weight-limit' \
+  "$isomer" optimize lora.onnx no.onnx --weight-limit -1
 echo 'rule broken: add(x, => x' >bad.rules
 refused 'bad.rules' "$isomer" optimize lora.onnx no.onnx --rules bad.rules
 refused 'nowhere' "$isomer" optimize lora.onnx nowhere/no.onnx --expansions 1
