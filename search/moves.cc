@@ -38,6 +38,8 @@ class Finder {
 
   void Of(int r) {
     const BookRule& rule = book_[r];
+    const bool merge = rule.rule.source().outputs.size() > 1;
+    if (merge && !options_.merges) return;
     std::vector<ir::Match> matches;
     for (ir::Match& m : ir::FindMatches(graph_, index_, rule.rule, facts_,
                                         {.beyond_cases = rule.definition})) {
@@ -64,9 +66,7 @@ class Finder {
         steps_.push_back({std::move(move)});
       }
     }
-    if (options_.together && rule.rule.source().outputs.size() == 1) {
-      Together(first);
-    }
+    if (options_.together && !merge) Together(first);
   }
 
   // Several matches of one rule: those at one tensor, and all.

@@ -20,7 +20,9 @@ struct MoveOptions {
   int choices = 3;
   // Rewrite constants, and nothing else.
   bool constants = false;
-  // Also several matches of a rule at once, and the n-ary forms of pair rules.
+  // Also rules with several outputs, several matches of a rule at once, and the
+  // n-ary forms of pair rules.
+  bool merges = true;
   bool together = true;
   bool n_ary = true;
 };

@@ -103,16 +103,16 @@ Simplifier::Merit Simplifier::MeritOf(const Step& step,
 // Takes all steps that pay; or that cost nothing and leave fewer operators, or
 // bring a factor nearer to weights.
 bool Simplifier::Once(bool together, std::set<std::vector<int32_t>>& tried) {
+  // Merges are a question of siblings and of relaxed search.
   const MoveOptions moves{.frozen = {},
                           .choices = 1,
+                          .merges = false,
                           .together = walk_.options().together && together,
                           .n_ary = false};
   std::vector<Step> steps;
   for (Step& s : FindSteps(walk_.graph(), walk_.book(), moves,
                            walk_.session().facts(0))) {
-    // Merges are a question of siblings and of relaxed search.
-    if (s[0].match.outputs.size() == 1 &&
-        tried.insert(KeyOf(walk_.graph(), s)).second) {
+    if (tried.insert(KeyOf(walk_.graph(), s)).second) {
       steps.push_back(std::move(s));
     }
   }
