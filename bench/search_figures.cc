@@ -1,7 +1,9 @@
 // The figures of the search, as rows of tables.
 //
 //   search_figures model MODEL.onnx      a model in and out, in one process
-//   search_figures ablation MODEL.onnx   what each part of the search brings
+//   search_figures ablation MODEL.onnx [RULES]
+//                                        what each part of the search brings,
+//                                        and what more rules would
 //   search_figures taso RULES            TASO's graphs: its search over RULES
 //                                        and ours, on the same costs
 //   search_figures growth                twice the layers, twice the threads
@@ -17,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
 #include "api/isomer.h"
 #include "bench/taso_graphs.h"
@@ -67,6 +70,14 @@ std::string NameOf(const std::string& path) {
 absl::StatusOr<cost::CostModel> H200() {
   ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
   return cost::CostModel::Create(std::move(target));
+}
+
+absl::StatusOr<std::string> ReadText(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  if (!file) return Invalid("cannot read ", path);
+  return text.str();
 }
 
 absl::StatusOr<search::RuleBook> OurRules() {
@@ -139,7 +150,7 @@ absl::Status Search(const std::string& label, const ir::Graph& graph,
   return absl::OkStatus();
 }
 
-absl::Status Ablation(const std::string& path) {
+absl::Status Ablation(const std::string& path, const std::string& more) {
   ASSIGN_OR_RETURN(const onnx::ImportedModel model, onnx::ImportFile(path));
   ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
   for (const auto& [name, change] : Switches()) {
@@ -148,20 +159,26 @@ absl::Status Ablation(const std::string& path) {
     change(options);
     RETURN_IF_ERROR(Search(name, model.graph, book, options));
   }
-  return absl::OkStatus();
+  if (more.empty()) return absl::OkStatus();
+  ASSIGN_OR_RETURN(const std::string text, ReadText(more));
+  std::vector<std::string> refused;
+  ASSIGN_OR_RETURN(
+      const search::RuleBook both,
+      search::RuleBook::FromText(absl::StrCat(search::HandWrittenRules(), text),
+                                 refused));
+  search::SearchOptions options;
+  options.limits.time = kBudget;
+  return Search(absl::StrCat("and ", NameOf(more)), model.graph, both, options);
 }
 
 // ---- TASO's graphs
 
 // TASO's rules, and of ours the one that it has built in.
 absl::StatusOr<search::RuleBook> TasoRules(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream text;
-  text << file.rdbuf();
-  if (!file) return Invalid("cannot read ", path);
+  ASSIGN_OR_RETURN(const std::string text, ReadText(path));
   std::vector<std::string> refused;
   ASSIGN_OR_RETURN(search::RuleBook book,
-                   search::RuleBook::FromText(text.str(), refused));
+                   search::RuleBook::FromText(text, refused));
   for (const std::string& line : refused) {
     std::fprintf(stderr, "not used: %s\n", line.c_str());
   }
@@ -214,11 +231,15 @@ absl::Status Growth() {
 
 absl::Status Run(const std::vector<std::string>& args) {
   if (args.size() == 2 && args[0] == "model") return Model(args[1]);
-  if (args.size() == 2 && args[0] == "ablation") return Ablation(args[1]);
+  if (args.size() == 2 && args[0] == "ablation") return Ablation(args[1], "");
+  if (args.size() == 3 && args[0] == "ablation") {
+    return Ablation(args[1], args[2]);
+  }
   if (args.size() == 2 && args[0] == "taso") return Taso(args[1]);
   if (args.size() == 1 && args[0] == "growth") return Growth();
   return Invalid(
-      "usage: search_figures model|ablation MODEL, taso RULES, or growth");
+      "usage: search_figures model MODEL, ablation MODEL [RULES], taso RULES, "
+      "or growth");
 }
 
 }  // namespace

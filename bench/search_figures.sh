@@ -49,5 +49,5 @@ for name in nasrnn_fp16_b1_dynamo repvgg_a0_fp16_b1_dynamo \
   inception_v3_fp16_b1_dynamo; do
   [ -e "build/figures/$name.onnx" ] || continue
   header "$name"
-  "$figures" ablation "build/figures/$name.onnx"
+  "$figures" ablation "build/figures/$name.onnx" rules/generated.rules
 done
