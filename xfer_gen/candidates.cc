@@ -12,7 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "ops/status.h"
 #include "xfer_gen/side_text.h"
 
 namespace isomer::gen {
@@ -35,20 +38,19 @@ class Writer {
       : preset_(all.preset()),
         dag_(hits.dag),
         leaves_(LeavesOf(all.preset())),
-        values_(hits.dag, all.world(), seed) {}
+        values_(hits.dag, all.world(), seed) {
+    for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
+      names_[leaf] = NameOf(leaf);
+    }
+  }
 
   // Writes pair number `place` as a rule, if it can be one.
   void Write(const EqualPair& p, size_t place) {
-    std::map<TensorId, std::string> names;
-    std::map<std::string, TensorId> tensors;
-    for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
-      names[leaf] = absl::StrCat("#", leaf);
-    }
-    for (TensorId t : p.cuts) names[t] = absl::StrCat("#", t);
-    for (const auto& [t, name] : names) tensors[name] = t;
+    for (TensorId t : p.cuts) names_[t] = NameOf(t);
     ir::RuleSyntax rule;
-    rule.source = SideOf(dag_, values_, p.a, names);
-    rule.target = SideOf(dag_, values_, p.b, names);
+    rule.source = SideOf(dag_, values_, p.a, names_);
+    rule.target = SideOf(dag_, values_, p.b, names_);
+    for (TensorId t : p.cuts) names_.erase(t);
     std::set<uint32_t> steps_a, steps_b;
     CountSteps(p.a, p.cuts, steps_a);
     CountSteps(p.b, p.cuts, steps_b);
@@ -84,7 +86,7 @@ class Writer {
     std::map<std::string, std::string> renamed;
     std::map<std::string, int> next;
     for (const std::string& v : source) {
-      const TensorId t = tensors.at(v);
+      const TensorId t = TensorOf(v);
       const std::string cls = ClassOf(t);
       renamed[v] = absl::StrCat(cls, ++next[cls]);
       k.leaves.push_back({renamed[v], IsWeight(t), TypeOf(t)});
@@ -102,6 +104,14 @@ class Writer {
   std::vector<Keyed>& found() { return found_; }
 
  private:
+  // What tensors are called until they get their names.
+  static std::string NameOf(TensorId t) { return absl::StrCat("#", t); }
+  static TensorId TensorOf(absl::string_view name) {
+    TensorId t = kNone;
+    Check(absl::SimpleAtoi(name.substr(1), &t), "a name without a number");
+    return t;
+  }
+
   const TensorType& TypeOf(TensorId t) {
     return values_.world().type(values_.Kind(t));
   }
@@ -141,6 +151,8 @@ class Writer {
   const Dag& dag_;
   const std::vector<Leaf> leaves_;
   DagValues values_;  // in the world of the enumeration
+  // Of what stands as a variable: the leaves, and the cuts of the pair at hand.
+  std::map<TensorId, std::string> names_;
   std::vector<Keyed> found_;
 };
 

@@ -134,7 +134,26 @@ bool Enumerator::Run(const GoOn& go_on) {
   return MakeFresh(go_on);
 }
 
+void Enumerator::MakeInstances(int level) {
+  constexpr GraphId kFew = 4;  // dealt out to threads at once
+  const GraphId end = level_start_[level];
+  std::atomic<GraphId> next{level_start_[level - 1]};
+  OnThreads(options_.threads, [&](int) {
+    Worker worker(*this);
+    for (GraphId from = next.fetch_add(kFew); from < end;
+         from = next.fetch_add(kFew)) {
+      for (GraphId g = from; g < std::min(from + kFew, end); ++g) {
+        worker.Visit(g);
+        worker.ForEachOver([](const NewStep&) {});
+      }
+    }
+  });
+}
+
 void Enumerator::MakeTerms(int level) {
+  // Terms are numbered one after the other; what they are instances of is found
+  // side by side before, which takes longer.
+  if (options_.threads > 1) MakeInstances(level);
   Worker worker(*this);
   int64_t orbits = 0;
   for (GraphId g = level_start_[level - 1]; g < level_start_[level]; ++g) {
@@ -368,7 +387,7 @@ bool Enumerator::MakeFresh(const GoOn& go_on) {
           const Extension e{kNone, &step};
           if (!worker.IsCanonical(step) || !Keeps(worker, e)) return;
           worker.AddSingles(e, ordinal++, *tables_[thread]);
-          made[stretch].Add(step.tmpl, step.span());
+          made[stretch].Add(step.tmpl, step.span(), worker.FullOutputs(step));
           ++counts[thread].graphs;
           counts[thread].choices += worker.CountChoices(e);
         });
@@ -384,48 +403,77 @@ bool Enumerator::MakeFresh(const GoOn& go_on) {
 // ---- Choices of several outputs
 
 void Enumerator::ForTensors(
-    absl::Span<const uint64_t> codes,
-    absl::FunctionRef<void(TensorId)> numbered,
+    std::vector<uint64_t> codes, absl::FunctionRef<void(TensorId)> numbered,
     absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  // Those that stem from one graph come together, its steps in order.
+  std::sort(codes.begin(), codes.end());
   Worker worker(*this);
-  for (uint64_t code : codes) {
-    const GraphId parent = Code64::Parent(code);
-    const uint32_t ordinal = Code64::Ordinal(code);
+  for (size_t i = 0, j = 0; i < codes.size(); i = j) {
+    const GraphId parent = Code64::Parent(codes[i]);
+    while (j < codes.size() && Code64::Parent(codes[j]) == parent) ++j;
+    const auto stemming = absl::MakeConstSpan(codes).subspan(i, j - i);
     if (parent == Code64::kLeaves) {
-      numbered(ordinal);
+      for (uint64_t code : stemming) numbered(Code64::Ordinal(code));
       continue;
     }
     worker.Visit(parent);
-    const absl::Span<const TensorId> tensors = worker.tensors();
-    for (uint32_t mask = Code64::Mask(code); mask != 0; mask &= mask - 1) {
-      const size_t at = __builtin_ctz(mask);
-      if (at < tensors.size()) {
-        numbered(tensors[at]);
-      } else if (ordinal < Code64::kFirstFresh) {
-        const TermId last = IsLastParent(parent) ? worker.NumberedAt(ordinal)
-                                                 : Child(parent, ordinal);
-        numbered(terms_.term(last).first + (at - tensors.size()));
-      } else {
-        uint32_t i = Code64::kFirstFresh;
-        ForEachFresh(parent, [&](FreshSteps::Step step) {
-          if (i++ == ordinal)
-            fresh(step, static_cast<int>(at - tensors.size()));
-        });
-      }
-    }
+    ForTensorsOf(worker, parent, stemming, numbered, fresh);
   }
 }
 
-void Enumerator::MarkOpen(absl::Span<const uint64_t> codes) {
+void Enumerator::ForTensorsOf(
+    Worker& worker, GraphId parent, absl::Span<const uint64_t> codes,
+    absl::FunctionRef<void(TensorId)> numbered,
+    absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  const absl::Span<const TensorId> tensors = worker.tensors();
+  size_t at = 0;
+  // Takes the codes of one extension.
+  auto take = [&](uint32_t ordinal, auto of_last) {
+    for (; at < codes.size() && Code64::Ordinal(codes[at]) == ordinal; ++at) {
+      for (uint32_t rest = Code64::Mask(codes[at]); rest != 0;
+           rest &= rest - 1) {
+        const size_t k = __builtin_ctz(rest);
+        if (k < tensors.size()) {
+          numbered(tensors[k]);
+        } else {
+          of_last(static_cast<uint32_t>(k - tensors.size()));
+        }
+      }
+    }
+  };
+  while (at < codes.size() &&
+         Code64::Ordinal(codes[at]) < Code64::kFirstFresh) {
+    const uint32_t ordinal = Code64::Ordinal(codes[at]);
+    const TermId last = IsLastParent(parent) ? worker.NumberedAt(ordinal)
+                                             : Child(parent, ordinal);
+    take(ordinal, [&](uint32_t k) { numbered(terms_.term(last).first + k); });
+  }
+  if (at == codes.size()) return;
+  uint32_t ordinal = Code64::kFirstFresh;
+  ForEachFresh(parent, [&](FreshSteps::Step step) {
+    take(ordinal++, [&](uint32_t k) { fresh(step, static_cast<int>(k)); });
+  });
+}
+
+// Marks are set under all names: one that is there is there under all.
+void Enumerator::MarkOpen(std::vector<uint64_t> codes) {
   ForTensors(
-      codes, [&](TensorId t) { OnOrbit(t, [](Facts& f) { f.open = true; }); },
+      std::move(codes),
+      [&](TensorId t) {
+        if (facts_[t].open) return;
+        OnOrbit(t, [](Facts& f) { f.open = true; });
+      },
       [](FreshSteps::Step step, int output) { step.Open(output); });
 }
 
-void Enumerator::MarkImpure(absl::Span<const uint64_t> codes) {
+void Enumerator::MarkImpure(std::vector<uint64_t> codes) {
   // What has no number is no operand, and impurity is asked of operands alone.
   ForTensors(
-      codes, [&](TensorId t) { OnOrbit(t, [](Facts& f) { f.impure = true; }); },
+      std::move(codes),
+      [&](TensorId t) {
+        if (facts_[t].impure) return;
+        OnOrbit(t, [](Facts& f) { f.impure = true; });
+      },
       [](FreshSteps::Step, int) {});
 }
 

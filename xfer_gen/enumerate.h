@@ -109,9 +109,9 @@ class Enumerator {
   // stopped.
   bool Run(const GoOn& go_on);
   // Marks the outputs that codes stand for as open, under all names.
-  void MarkOpen(absl::Span<const uint64_t> codes);
+  void MarkOpen(std::vector<uint64_t> codes);
   // Marks them as impure: others have their fingerprint and not their value.
-  void MarkImpure(absl::Span<const uint64_t> codes);
+  void MarkImpure(std::vector<uint64_t> codes);
   // Takes all marks of open outputs back.
   void ShutAll();
   // Goes through the graphs of all levels, counts them, and adds the
@@ -167,6 +167,7 @@ class Enumerator {
 
   void AddLeaves();
   void MakeTerms(int level);
+  void MakeInstances(int level);
   void EvaluateTerms(TermId first, int level);
   void MarkReducible(TermId first);
   GraphId FirstChild(GraphId parent) const;
@@ -184,9 +185,14 @@ class Enumerator {
       const std::function<void(Worker&, int, TermId, uint32_t)>& add);
   // Calls the functions for the outputs that codes stand for: with a tensor, or
   // with an output of a step that has no number.
-  void ForTensors(absl::Span<const uint64_t> codes,
+  void ForTensors(std::vector<uint64_t> codes,
                   absl::FunctionRef<void(TensorId)> numbered,
                   absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
+  // The same for codes that stem from the graph that the worker visits.
+  void ForTensorsOf(Worker& worker, GraphId parent,
+                    absl::Span<const uint64_t> codes,
+                    absl::FunctionRef<void(TensorId)> numbered,
+                    absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
   // The facts of a tensor under all names.
   template <class F>
   void OnOrbit(TensorId t, F f);

@@ -16,15 +16,17 @@ namespace isomer::gen {
 
 class FreshSteps {
  public:
-  // One step: its first word holds the template, the number of operands and
-  // the outputs that are open.
+  // One step: its first word holds the template, the number of operands, the
+  // outputs that depend on all that the operands depend on, and those that are
+  // open.
   class Step {
    public:
     explicit Step(uint32_t* words) : words_(words) {}
     int tmpl() const { return static_cast<int>(words_[0] & 0xffff); }
     absl::Span<const TensorId> operands() const {
-      return {words_ + 1, words_[0] >> 16 & 0xff};
+      return {words_ + 1, words_[0] >> 16 & 0xf};
     }
+    uint32_t full() const { return words_[0] >> 20 & 0xf; }
     uint32_t open() const { return words_[0] >> 24; }
     void Open(int output) { words_[0] |= 1u << (24 + output); }
     void Shut() { words_[0] &= 0xffffff; }
@@ -40,9 +42,11 @@ class FreshSteps {
     void StartGraph() {
       starts_.push_back(static_cast<uint32_t>(words_.size()));
     }
-    void Add(int tmpl, absl::Span<const TensorId> operands) {
+    void Add(int tmpl, absl::Span<const TensorId> operands, uint32_t full) {
+      static_assert(kMaxOperands < 16 && kMaxOutputs <= 4);
       words_.push_back(static_cast<uint32_t>(tmpl) |
-                       static_cast<uint32_t>(operands.size()) << 16);
+                       static_cast<uint32_t>(operands.size()) << 16 |
+                       full << 20);
       words_.insert(words_.end(), operands.begin(), operands.end());
     }
 

@@ -138,7 +138,7 @@ absl::StatusOr<Generated> Generate(const Preset& preset,
         open.push_back(hits.members[i].code);
       }
       all.ShutAll();
-      all.MarkOpen(open);
+      all.MarkOpen(std::move(open));
       all.RunMore(open_pairs, go_on);
       FindHits(all, hits);
       finder.Compare(more, compare_on);

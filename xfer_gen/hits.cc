@@ -89,6 +89,25 @@ Met SortPart(Enumerator& all, int part) {
   return met;
 }
 
+// Sorts codes, no two of which are equal: stretches of them side by side, which
+// are then merged.
+void SortCodes(const Enumerator& all, std::vector<Coded>& codes) {
+  auto less = [](const Coded& a, const Coded& b) { return a.code < b.code; };
+  const size_t stretches = all.options().threads;
+  auto start = [&](size_t s) {
+    return codes.begin() + static_cast<int64_t>(codes.size() * s / stretches);
+  };
+  std::atomic<size_t> next{0};
+  OnThreads(all, [&] {
+    for (size_t s = next++; s < stretches; s = next++) {
+      std::sort(start(s), start(s + 1), less);
+    }
+  });
+  for (size_t s = 1; s < stretches; ++s) {
+    std::inplace_merge(codes.begin(), start(s), start(s + 1), less);
+  }
+}
+
 // What met in all parts, the codes in order; their classes are numbered from
 // `first` on.
 Met SortTables(Enumerator& all, uint32_t first) {
@@ -113,8 +132,7 @@ Met SortTables(Enumerator& all, uint32_t first) {
                             part.fingerprints.end());
     part = {};
   }
-  std::sort(met.codes.begin(), met.codes.end(),
-            [](const Coded& a, const Coded& b) { return a.code < b.code; });
+  SortCodes(all, met.codes);
   return met;
 }
 

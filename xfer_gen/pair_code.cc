@@ -94,18 +94,21 @@ PairCode PairCoder::Code(absl::Span<const TensorId> a,
   PairCode code;
   code.larger = static_cast<int>(first->steps.size());
   code.smaller = static_cast<int>(second->steps.size());
-  absl::InlinedVector<TensorId, 16> names;
+  variables_.clear();
   for (const Side* side : {first, second}) {
     for (uint64_t token : side->tokens) {
       code.skeleton = ir::HashCombine(code.skeleton, token);
     }
     for (TensorId t : side->variables) {
-      const auto at = std::find(names.begin(), names.end(), t) - names.begin();
-      if (at == static_cast<int64_t>(names.size())) names.push_back(t);
+      const auto at = std::find(variables_.begin(), variables_.end(), t) -
+                      variables_.begin();
+      if (at == static_cast<int64_t>(variables_.size())) {
+        variables_.push_back(t);
+      }
       code.places.push_back(static_cast<char>(at));
     }
   }
-  code.variables = static_cast<int>(names.size());
+  code.variables = static_cast<int>(variables_.size());
   return code;
 }
 

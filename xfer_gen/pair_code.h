@@ -41,6 +41,8 @@ class PairCoder {
   // with more steps comes first.
   PairCode Code(absl::Span<const TensorId> a, absl::Span<const TensorId> b,
                 absl::Span<const TensorId> cuts);
+  // The variables of the last code, by their numbers.
+  absl::Span<const TensorId> variables() const { return variables_; }
 
  private:
   struct Text {
@@ -62,6 +64,7 @@ class PairCoder {
   const Dag& dag_;
   DagValues& values_;
   Side sides_[2];
+  std::vector<TensorId> variables_;
   absl::flat_hash_map<std::pair<const Instance*, uint32_t>, Text> texts_;
 };
 

@@ -15,7 +15,9 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
+#include "absl/container/inlined_vector.h"
 #include "graph/hashing.h"
 #include "ops/status.h"
 
@@ -149,8 +151,9 @@ class PairFinder::Finder {
     // With another output, what equals a leaf is no news.
     for (size_t i = begin; i < end && leaves; ++i) {
       const TensorId t = hits_.OutputsOf(hits_.members[i])[0];
-      leaves = EqualsLeaf(t, 0) &&
-               (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1));
+      // The prints of the second world are there.
+      leaves = (values_.size() < 2 || Print(1, t) == 0 || EqualsLeaf(t, 1)) &&
+               EqualsLeaf(t, 0);
     }
     return !leaves;
   }
@@ -232,8 +235,7 @@ class PairFinder::Finder {
     if (p.elsewhere) seen_elsewhere_.insert(KeyOf(p.code));
     a.cone = dag_.Cone(a.outputs);
     b.cone = dag_.Cone(b.outputs);
-    p.cuts = Cuts(a, b);
-    if (!p.cuts.empty()) p.code = coder_->Code(a.outputs, b.outputs, p.cuts);
+    p.cuts = Cuts(a, b, p.code);
     if (!seen_pairs_.insert(KeyOf(p.code) + p.elsewhere).second) return;
     p.a = std::move(a.outputs);
     p.b = std::move(b.outputs);
@@ -275,12 +277,15 @@ class PairFinder::Finder {
     const size_t n = a.outputs.size();
     if (n == 1) return false;
     // Outputs hang together that share a step on one of the sides.
-    std::vector<size_t> part(n);
-    std::vector<Dag::Steps> cones_a(n), cones_b(n);
+    absl::InlinedVector<size_t, 2 * kMaxSteps> part(n);
+    if (cones_a_.size() < n) {
+      cones_a_.resize(n);
+      cones_b_.resize(n);
+    }
     for (size_t k = 0; k < n; ++k) {
       part[k] = k;
-      cones_a[k] = dag_.Cone({&a.outputs[k], 1});
-      cones_b[k] = dag_.Cone({&b.outputs[k], 1});
+      cones_a_[k] = dag_.Cone({&a.outputs[k], 1});
+      cones_b_[k] = dag_.Cone({&b.outputs[k], 1});
     }
     auto share = [](const auto& x, const auto& y) {
       return std::any_of(x.begin(), x.end(),
@@ -288,7 +293,8 @@ class PairFinder::Finder {
     };
     for (size_t i = 0; i < n; ++i) {
       for (size_t j = 0; j < i; ++j) {
-        if (!share(cones_a[i], cones_a[j]) && !share(cones_b[i], cones_b[j])) {
+        if (!share(cones_a_[i], cones_a_[j]) &&
+            !share(cones_b_[i], cones_b_[j])) {
           continue;
         }
         const size_t from = part[i], to = part[j];
@@ -319,8 +325,29 @@ class PairFinder::Finder {
   }
 
   // Tensors of shared steps that both sides use from outside of what they
-  // share; none if the rule is false with variables in their place.
-  SideOutputs Cuts(const Side& a, const Side& b) {
+  // share, and the code with variables in their place; none if the rule is
+  // false then.
+  SideOutputs Cuts(const Side& a, const Side& b, PairCode& code) {
+    const SideOutputs cuts = Shared(a, b);
+    if (cuts.empty()) return {};
+    PairCode cut = coder_->Code(a.outputs, b.outputs, cuts);
+    // The same with the same values for variables has often been asked before.
+    // With other values the answer may differ: maxima hide what is false.
+    uint64_t key = KeyOf(cut);
+    for (TensorId t : coder_->variables()) {
+      const auto at = std::find(cuts.begin(), cuts.end(), t) - cuts.begin();
+      key = ir::HashCombine(key, at);
+      key = ir::HashCombine(key, dag_.IsLeaf(t) ? t : values_[0].Kind(t));
+    }
+    const auto [it, fresh] = holds_cut_.try_emplace(key, false);
+    if (fresh) it->second = HoldsCut(a, b, cuts);
+    if (!it->second) return {};
+    code = std::move(cut);
+    return cuts;
+  }
+
+  // The candidates for Cuts; none if variables cannot take their places.
+  SideOutputs Shared(const Side& a, const Side& b) {
     SideOutputs cuts;
     auto shared = [&](uint32_t s) {
       return Contains(a.cone, s) && Contains(b.cone, s);
@@ -356,6 +383,11 @@ class PairFinder::Finder {
       if (!values_[0].world().type(values_[0].Kind(t)).device.empty())
         return {};
     }
+    return cuts;
+  }
+
+  // Whether both sides are equal with random values in the places of `cuts`.
+  bool HoldsCut(const Side& a, const Side& b, const SideOutputs& cuts) {
     std::vector<std::vector<Field>> fresh;
     DagValues::Replaced replaced;
     for (size_t i = 0; i < cuts.size(); ++i) {
@@ -373,10 +405,10 @@ class PairFinder::Finder {
     for (size_t k = 0; k < a.outputs.size(); ++k) {
       if (values_[0].ValuesWith(a.outputs[k], replaced) !=
           values_[0].ValuesWith(b.outputs[k], replaced)) {
-        return {};
+        return false;
       }
     }
-    return cuts;
+    return true;
   }
 
   const Preset& preset_;
@@ -391,6 +423,9 @@ class PairFinder::Finder {
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
   // Hashes of codes: of pairs that hold at other sizes, and of all.
   absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_pairs_;
+  // Hashes of codes with cuts and of the values of their variables.
+  absl::flat_hash_map<uint64_t, bool> holds_cut_;
+  std::vector<Dag::Steps> cones_a_, cones_b_;  // of FallsApart
 };
 
 namespace {
@@ -515,8 +550,8 @@ void PairFinder::MarkTensors() {
     for (size_t i : finder->open) add(i, open);
     for (size_t i : finder->impure) add(i, impure);
   }
-  all_.MarkOpen(open);
-  all_.MarkImpure(impure);
+  all_.MarkOpen(std::move(open));
+  all_.MarkImpure(std::move(impure));
 }
 
 std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {

@@ -90,10 +90,12 @@ class Program::Builder {
     }
     out_.num_temporaries_ = next_.place();
     Merge();
-    if (only_whole) return std::move(out_);
-    out_.MarkSampled();
-    out_.FindFaithful();
-    RETURN_IF_ERROR(CheckAgainstDefinitions());
+    if (!only_whole) {
+      out_.MarkSampled();
+      out_.FindFaithful();
+    }
+    out_.MakeReady();
+    if (!only_whole) RETURN_IF_ERROR(CheckAgainstDefinitions());
     return std::move(out_);
   }
 
@@ -362,9 +364,19 @@ void Program::MarkSampled() {
   const Places places(*this);
   const std::vector<bool> need = Needed(wanted);
   for (Step& step : steps_) {
+    std::vector<Instruction> sampled;
     for (const Instruction& i : step.code.instructions) {
-      if (need[places.Of(i.out)]) step.sampled.push_back(i);
+      if (need[places.Of(i.out)]) sampled.push_back(i);
     }
+    step.sampled = Blocks(step.code, sampled);
+  }
+}
+
+void Program::MakeReady() {
+  for (Step& step : steps_) {
+    step.whole = Blocks(step.code, step.code.instructions);
+    step.code.instructions = {};
+    step.code.operands = {};
   }
 }
 
@@ -419,117 +431,22 @@ void Program::RunSteps(absl::Span<const Field* const> inputs, Field* out,
     scratch.temporaries.resize(num_temporaries_);
   }
   const Field* arrays[Ref::kMaxArrays];
-  Field* temporaries = scratch.temporaries.data();
-  arrays[kTemporaries] = temporaries;
+  Field* written[kInputs] = {nullptr, scratch.temporaries.data(), out};
+  arrays[kTemporaries] = written[kTemporaries];
   arrays[kOutput] = out;
   for (size_t i = 0; i < inputs.size(); ++i) arrays[kInputs + i] = inputs[i];
   for (const Step& step : steps_) {
     arrays[kConstants] = step.code.constants.data();
     if (step.op != nullptr) {
-      RunOperator(step, arrays, temporaries, out, kOutput);
+      RunOperator(step, arrays, written);
     } else {
-      RunCode(sampled ? step.sampled : step.code.instructions,
-              step.code.operands, arrays, temporaries, out, kOutput);
+      (sampled ? step.sampled : step.whole).Run(arrays, written);
     }
-  }
-}
-
-namespace {
-
-using Wide = unsigned __int128;
-
-// 64 products of two numbers below 2^61 stay below 2^128.
-constexpr uint32_t kLate = 64;
-
-inline Field At(const Field* const* arrays, Ref r) {
-  return arrays[r.array()][r.place()];
-}
-
-// The sum of at most kLate products.
-inline Wide Products(const Field* a, const Field* b, const Ref* args,
-                     uint32_t count) {
-  Wide even = 0, odd = 0;
-  uint32_t k = 0;
-  for (; k + 4 <= count; k += 4) {
-    even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
-    odd +=
-        Wide(a[args[k + 2].place()].value()) * b[args[k + 3].place()].value();
-  }
-  if (k < count) {
-    even += Wide(a[args[k].place()].value()) * b[args[k + 1].place()].value();
-  }
-  return even + odd;
-}
-
-Field Dot(const Field* const* arrays, const Ref* args, uint32_t count,
-          bool uniform) {
-  Wide sum = 0;
-  if (uniform) {
-    const Field* a = arrays[args[0].array()];
-    const Field* b = arrays[args[1].array()];
-    for (; count > 2 * (kLate - 1); count -= 2 * (kLate - 1)) {
-      sum =
-          Field::FromWide(sum + Products(a, b, args, 2 * (kLate - 1))).value();
-      args += 2 * (kLate - 1);
-    }
-    return Field::FromWide(sum + Products(a, b, args, count));
-  }
-  for (uint32_t k = 0; k < count; k += 2) {
-    sum += Wide(At(arrays, args[k]).value()) * At(arrays, args[k + 1]).value();
-    if ((k & (2 * kLate - 2)) == 2 * kLate - 4) {
-      sum = Field::FromWide(sum).value();
-    }
-  }
-  return Field::FromWide(sum);
-}
-
-Field Sum(const Field* const* arrays, const Ref* args, uint32_t count) {
-  Wide sum = 0;
-  for (uint32_t k = 0; k < count; ++k) sum += At(arrays, args[k]).value();
-  return Field::FromWide(sum);
-}
-
-inline Field Compute(const Instruction& i, const Field* const* arrays,
-                     const Ref* args) {
-  using Kind = Instruction::Kind;
-  switch (i.kind) {
-    case Kind::kSum:
-      if (i.count == 1) return At(arrays, args[0]);
-      if (i.count == 2) return At(arrays, args[0]) + At(arrays, args[1]);
-      return Sum(arrays, args, i.count);
-    case Kind::kDot:
-      return Dot(arrays, args, i.count, i.uniform);
-    case Kind::kFunction:
-      return i.function(At(arrays, args[0]));
-    case Kind::kDiv:
-      return At(arrays, args[0]) / At(arrays, args[1]);
-    default:
-      break;
-  }
-  Field v = At(arrays, args[0]);
-  for (uint32_t k = 1; k < i.count; ++k) {
-    const Field w = At(arrays, args[k]);
-    if (i.kind == Kind::kProduct) v = v * w;
-    if (i.kind == Kind::kMax) v = Max(v, w);
-    if (i.kind == Kind::kMin) v = Min(v, w);
-  }
-  return v;
-}
-
-}  // namespace
-
-void Program::RunCode(absl::Span<const Instruction> code,
-                      const std::vector<Ref>& operands,
-                      const Field* const* arrays, Field* temporaries,
-                      Field* out, uint32_t out_array) {
-  for (const Instruction& i : code) {
-    Field* to = i.out.array() == out_array ? out : temporaries;
-    to[i.out.place()] = Compute(i, arrays, &operands[i.first]);
   }
 }
 
 void Program::RunOperator(const Step& step, const Field* const* arrays,
-                          Field* temporaries, Field* out, uint32_t out_array) {
+                          Field* const* written) {
   std::vector<Tensor> in;
   std::vector<const Tensor*> pointers;
   for (size_t i = 0; i < step.inputs.size(); ++i) {
@@ -545,8 +462,7 @@ void Program::RunOperator(const Step& step, const Field* const* arrays,
   for (size_t k = 0; k < step.outs.size(); ++k) {
     const std::vector<Field>& v = (*result)[k].as<Field>();
     const Ref r = step.outs[k];
-    std::copy(v.begin(), v.end(),
-              (r.array() == out_array ? out : temporaries) + r.place());
+    std::copy(v.begin(), v.end(), written[r.array()] + r.place());
   }
 }
 

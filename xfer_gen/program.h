@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "ops/field.h"
 #include "ops/tensor_type.h"
+#include "xfer_gen/blocks.h"
 #include "xfer_gen/unroll.h"
 
 namespace isomer::gen {
@@ -56,10 +57,11 @@ class Program {
   bool faithful(int k) const { return faithful_[k]; }
 
  private:
-  // Either unrolled code or one operator to be run by its definition.
+  // Either unrolled code, of which the constants stay when it has been made
+  // ready to run, or one operator to be run by its definition.
   struct Step {
     Code code = {};
-    std::vector<Instruction> sampled = {};
+    Blocks whole = {}, sampled = {};
     const OpDef* op = nullptr;
     Attrs attrs = {};
     std::vector<TensorType> types = {};
@@ -72,16 +74,13 @@ class Program {
 
   void RunSteps(absl::Span<const Field* const> inputs, Field* out,
                 Scratch& scratch, bool sampled) const;
-  static void RunCode(absl::Span<const Instruction> code,
-                      const std::vector<Ref>& operands,
-                      const Field* const* arrays, Field* temporaries,
-                      Field* out, uint32_t out_array);
   static void RunOperator(const Step& step, const Field* const* arrays,
-                          Field* temporaries, Field* out, uint32_t out_array);
+                          Field* const* written);
   // The places that the wanted ones depend on, and these.
   std::vector<bool> Needed(const std::vector<Ref>& wanted) const;
   void MarkSampled();
   void FindFaithful();
+  void MakeReady();
 
   // Arrays: 0 constants, 1 temporaries, 2 the output, 3.. the inputs.
   static constexpr uint32_t kConstants = 0, kTemporaries = 1, kOutput = 2,

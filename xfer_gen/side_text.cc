@@ -175,16 +175,18 @@ class Writer {
   std::map<TensorId, std::string> lets_;
 };
 
-template <class F>
-void ForEachVariable(ExprSyntax& e, F f) {
+// Calls `f` for the names of all variables; E is ExprSyntax, S is SideSyntax,
+// const or not.
+template <class E, class F>
+void ForEachVariableOf(E& e, const F& f) {
   if (e.kind == ExprSyntax::Kind::kVariable) f(e.name);
-  for (ExprSyntax& a : e.args) ForEachVariable(a, f);
+  for (auto& a : e.args) ForEachVariableOf(a, f);
 }
 
-template <class F>
-void ForEachVariable(ir::SideSyntax& side, F f) {
-  for (ir::BinderSyntax& b : side.binders) ForEachVariable(b.value, f);
-  for (ExprSyntax& e : side.outputs) ForEachVariable(e, f);
+template <class S, class F>
+void ForEachVariable(S& side, const F& f) {
+  for (auto& b : side.binders) ForEachVariableOf(b.value, f);
+  for (auto& e : side.outputs) ForEachVariableOf(e, f);
 }
 
 }  // namespace
@@ -209,8 +211,7 @@ std::vector<std::string> VariablesOf(const ir::SideSyntax& side) {
   std::set<std::string> lets;
   for (const ir::BinderSyntax& b : side.binders) lets.insert(b.name);
   std::vector<std::string> out;
-  ir::SideSyntax copy = side;
-  ForEachVariable(copy, [&](const std::string& name) {
+  ForEachVariable(side, [&](const std::string& name) {
     if (lets.contains(name)) return;
     if (std::find(out.begin(), out.end(), name) == out.end()) {
       out.push_back(name);

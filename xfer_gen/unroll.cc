@@ -4,6 +4,7 @@
 #include "xfer_gen/unroll.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,9 +43,15 @@ struct IndexCode {
   // The sum of the constant and of what has been hoisted out of loops.
   int64_t hoisted = 0;
   absl::InlinedVector<Multiple, 4> hoists;
+  std::vector<Product> hoisted_products;
+  // The rest, by the iteration of the reduction around it; the number of the
+  // iteration comes after the variables.
+  std::vector<int64_t> rest;
 };
 
 int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables);
+int64_t Value(const IndexCode::Product& p,
+              const std::vector<int64_t>& variables);
 
 int64_t Value(const IndexCode::Factor& f,
               const std::vector<int64_t>& variables) {
@@ -60,15 +67,19 @@ int64_t Value(const IndexCode::Factor& f,
 }
 
 int64_t Value(const IndexCode& e, const std::vector<int64_t>& variables) {
+  if (!e.rest.empty()) return e.hoisted + e.rest[variables.back()];
   int64_t v = e.hoisted;
   for (const IndexCode::Multiple& m : e.multiples) {
     v += m.coefficient * variables[m.variable];
   }
-  for (const IndexCode::Product& p : e.products) {
-    int64_t term = p.coefficient;
-    for (const IndexCode::Factor& f : p.factors) term *= Value(f, variables);
-    v += term;
-  }
+  for (const IndexCode::Product& p : e.products) v += Value(p, variables);
+  return v;
+}
+
+int64_t Value(const IndexCode::Product& p,
+              const std::vector<int64_t>& variables) {
+  int64_t v = p.coefficient;
+  for (const IndexCode::Factor& f : p.factors) v *= Value(f, variables);
   return v;
 }
 
@@ -91,7 +102,27 @@ void AddTo(IndexCode& to, int64_t times, const IndexCode& from) {
   }
 }
 
-// Lets the multiples of the first `count` variables be hoisted.
+// True if an expression names none but the first `count` variables.
+bool IsOuter(const IndexCode& e, int count);
+
+bool IsOuter(const IndexCode::Product& p, int count) {
+  return std::all_of(
+      p.factors.begin(), p.factors.end(), [&](const IndexCode::Factor& f) {
+        if (f.call == IndexCode::Call::kVariable) return f.variable < count;
+        return std::all_of(
+            f.args.begin(), f.args.end(),
+            [&](const IndexCode& a) { return IsOuter(a, count); });
+      });
+}
+
+bool IsOuter(const IndexCode& e, int count) {
+  return std::all_of(e.multiples.begin(), e.multiples.end(),
+                     [&](const auto& m) { return m.variable < count; }) &&
+         std::all_of(e.products.begin(), e.products.end(),
+                     [&](const auto& p) { return IsOuter(p, count); });
+}
+
+// Lets what depends on the first `count` variables alone be hoisted.
 void SplitHoists(IndexCode& e, int count) {
   e.hoisted = e.constant;
   const auto first_inner = std::stable_partition(
@@ -99,23 +130,35 @@ void SplitHoists(IndexCode& e, int count) {
       [&](const IndexCode::Multiple& m) { return m.variable < count; });
   e.hoists.assign(e.multiples.begin(), first_inner);
   e.multiples.erase(e.multiples.begin(), first_inner);
-  for (IndexCode::Product& p : e.products) {
-    for (IndexCode::Factor& f : p.factors) {
-      for (IndexCode& arg : f.args) SplitHoists(arg, count);
+  const auto inner = std::stable_partition(
+      e.products.begin(), e.products.end(),
+      [&](const IndexCode::Product& p) { return IsOuter(p, count); });
+  std::move(e.products.begin(), inner, std::back_inserter(e.hoisted_products));
+  e.products.erase(e.products.begin(), inner);
+  for (auto* products : {&e.products, &e.hoisted_products}) {
+    for (IndexCode::Product& p : *products) {
+      for (IndexCode::Factor& f : p.factors) {
+        for (IndexCode& arg : f.args) SplitHoists(arg, count);
+      }
     }
   }
 }
 
-// Sums up the hoisted multiples for the values that their variables have.
+// Sums up what was hoisted for the values that its variables have.
 void Hoist(IndexCode& e, const std::vector<int64_t>& variables) {
+  for (auto* products : {&e.products, &e.hoisted_products}) {
+    for (IndexCode::Product& p : *products) {
+      for (IndexCode::Factor& f : p.factors) {
+        for (IndexCode& arg : f.args) Hoist(arg, variables);
+      }
+    }
+  }
   e.hoisted = e.constant;
   for (const IndexCode::Multiple& m : e.hoists) {
     e.hoisted += m.coefficient * variables[m.variable];
   }
-  for (IndexCode::Product& p : e.products) {
-    for (IndexCode::Factor& f : p.factors) {
-      for (IndexCode& arg : f.args) Hoist(arg, variables);
-    }
+  for (const IndexCode::Product& p : e.hoisted_products) {
+    e.hoisted += Value(p, variables);
   }
 }
 
@@ -154,6 +197,66 @@ void ForEachIndex(ElemCode& e, const F& f) {
   f(e.place);
   for (CondCode& c : e.cond) ForEachIndex(c, f);
   for (ElemCode& arg : e.args) ForEachIndex(arg, f);
+}
+
+bool HasReduction(const ElemCode& e) {
+  return e.kind == Elem::Kind::kReduce ||
+         std::any_of(e.args.begin(), e.args.end(), HasReduction);
+}
+
+// The reductions of one kind that lie directly in each other, outermost first.
+// E is ElemCode, const or not.
+template <class E>
+absl::InlinedVector<E*, 4> NestOf(E& e) {
+  absl::InlinedVector<E*, 4> nest = {&e};
+  while (nest.back()->args[0].kind == Elem::Kind::kReduce &&
+         nest.back()->args[0].fold == e.fold) {
+    nest.push_back(&nest.back()->args[0]);
+  }
+  return nest;
+}
+
+// Calls `body` for all values of the variables of a nest, the last fastest.
+template <class Nest, class F>
+void Loop(const Nest& nest, size_t depth, std::vector<int64_t>& variables,
+          const F& body) {
+  if (depth == nest.size()) return body();
+  const int64_t extent = Value(nest[depth]->index, variables);
+  for (int64_t k = 0; k < extent; ++k) {
+    variables[nest[depth]->variable] = k;
+    Loop(nest, depth + 1, variables, body);
+  }
+}
+
+// Finds the rests of index expressions in reductions once for all output
+// elements, where they are sums of multiples of the reductions' own variables.
+void FindRests(ElemCode& e, std::vector<int64_t>& variables) {
+  if (e.kind != Elem::Kind::kReduce) {
+    for (ElemCode& arg : e.args) FindRests(arg, variables);
+    return;
+  }
+  const auto nest = NestOf(e);
+  ElemCode& body = nest.back()->args[0];
+  if (HasReduction(body)) return;
+  for (const ElemCode* n : nest) {
+    const IndexCode& extent = n->index;
+    if (!extent.hoists.empty() || !extent.multiples.empty() ||
+        !extent.products.empty() || !extent.hoisted_products.empty()) {
+      return;
+    }
+  }
+  ForEachIndex(body, [&](IndexCode& index) {
+    if (index.multiples.empty() || !index.products.empty()) return;
+    std::vector<int64_t> rest;
+    Loop(nest, 0, variables, [&] {
+      int64_t v = 0;
+      for (const IndexCode::Multiple& m : index.multiples) {
+        v += m.coefficient * variables[m.variable];
+      }
+      rest.push_back(v);
+    });
+    index.rest = std::move(rest);
+  });
 }
 
 Instruction::Function FindFunction(absl::string_view name) {
@@ -302,7 +405,7 @@ class Emitter {
           Code& code)
       : inputs_(inputs),
         next_(temporaries),
-        variables_(num_variables),
+        variables_(num_variables + 1),
         code_(code) {}
 
   std::vector<int64_t>& variables() { return variables_; }
@@ -401,16 +504,14 @@ class Emitter {
 
   // Nested sums become one; sums of products become dot products.
   Ref Reduce(const ElemCode& e) {
-    absl::InlinedVector<const ElemCode*, 4> nest = {&e};
-    while (nest.back()->args[0].kind == Elem::Kind::kReduce &&
-           nest.back()->args[0].fold == e.fold) {
-      nest.push_back(&nest.back()->args[0]);
-    }
+    const auto nest = NestOf(e);
     const ElemCode& body = nest.back()->args[0];
     const bool dot =
         e.fold == Elem::Fold::kSum && body.kind == Elem::Kind::kMul;
     absl::InlinedVector<Ref, 128> args;
-    Loop(nest, 0, [&] {
+    int64_t iteration = 0;
+    Loop(nest, 0, variables_, [&] {
+      variables_.back() = iteration++;
       if (!dot) {
         const Ref r = Emit(body);
         if (e.fold == Elem::Fold::kSum && IsConstant(r, Field())) return;
@@ -441,17 +542,6 @@ class Emitter {
         break;
     }
     return Add(i, args);
-  }
-
-  template <class F>
-  void Loop(absl::Span<const ElemCode* const> nest, size_t depth,
-            const F& body) {
-    if (depth == nest.size()) return body();
-    const int64_t extent = Value(nest[depth]->index, variables_);
-    for (int64_t k = 0; k < extent; ++k) {
-      variables_[nest[depth]->variable] = k;
-      Loop(nest, depth + 1, body);
-    }
   }
 
   Ref Add(Instruction i, absl::Span<const Ref> args) {
@@ -518,6 +608,7 @@ absl::Status Unroll(const OpDef& op, absl::Span<const TensorType> types,
   ForEachIndex(compiled, [&](IndexCode& e) {
     SplitHoists(e, static_cast<int>(shape.size()));
   });
+  FindRests(compiled, emitter.variables());
   const int64_t n = NumElements(shape);
   for (int64_t at = 0; at < n; ++at) {
     int64_t rest = at;

@@ -436,6 +436,7 @@ NewStep Worker::StepOf(FreshSteps::Step step) {
               static_cast<int>(step.operands().size())};
   std::copy(step.operands().begin(), step.operands().end(),
             out.operands.begin());
+  out.full = step.full();
   return out;
 }
 

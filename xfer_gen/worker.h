@@ -21,6 +21,8 @@ struct NewStep {
   const Instance* instance = nullptr;
   std::array<TensorId, kMaxOperands> operands = {};
   int arity = 0;
+  // Outputs that are known to depend on all that the operands depend on.
+  uint32_t full = 0;
   absl::Span<const TensorId> span() const {
     return {operands.data(), static_cast<size_t>(arity)};
   }
@@ -103,6 +105,9 @@ class Worker {
   const Field* ValuesOf(TensorId t);
   // The leaves that output k of a step depends on.
   uint32_t Depends(const NewStep& step, int k);
+  // The outputs of the new step prepared last that depend on all that its
+  // operands depend on.
+  uint32_t FullOutputs(const NewStep& step) const;
   // The mixed hash of sampled values of output k.
   static uint64_t PrintOf(const Instance& instance, int k, const Field* values);
 
@@ -171,6 +176,8 @@ class Worker {
   Outputs OutputsOf(const Extension& e);
   uint32_t LeavesOf(const Extension& e) const;
   void FreshPrints(const NewStep& step, const std::vector<Renaming>& renamings);
+  // The leaves that a step can depend on.
+  uint32_t MostDepends(const NewStep& step) const;
   const Field* SpareValues(TensorId t, int leaf);
   // The steps, as a mask, and the tensors of the graph that the extension
   // consumes.
@@ -234,8 +241,8 @@ class Worker {
   uint32_t open_ = 0;      // of tensors_
   uint32_t shut_ = 0;      // sinks without an open output
   // Some of the pairs of numbered tensors that were asked about: the two
-  // tensors, and whether they are an open pair.
-  std::vector<std::pair<uint64_t, bool>> known_pairs_;
+  // tensors, and in the last bit whether they are an open pair.
+  std::vector<uint64_t> known_pairs_;
   std::vector<Images> images_;
   size_t num_images_ = 0;
   std::vector<std::array<uint64_t, kMaxOutputs>> new_prints_;  // by renaming

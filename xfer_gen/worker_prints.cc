@@ -56,6 +56,7 @@ const Field* Worker::SpareValues(TensorId t, int leaf) {
     return all_.world_.leaf_values(static_cast<int>(t),
                                    static_cast<int>(t) == leaf);
   }
+  if ((all_.terms_.leaves_of(t) >> leaf & 1) == 0) return ValuesOf(t);
   const TermId id = all_.terms_.term_of(t);
   const Term& term = all_.terms_.term(id);
   const Instance* instance =
@@ -77,11 +78,26 @@ const Field* Worker::SpareValues(TensorId t, int leaf) {
   return spare_.back().values.data() + offset;
 }
 
-uint32_t Worker::Depends(const NewStep& step, int k) {
+uint32_t Worker::MostDepends(const NewStep& step) const {
   uint32_t depends = 0;
   for (TensorId t : step.span()) depends |= all_.facts_[t].depends;
+  return depends;
+}
+
+uint32_t Worker::FullOutputs(const NewStep& step) const {
+  const uint32_t most = MostDepends(step);
+  uint32_t full = 0;
+  for (size_t k = 0; k < step.instance->outputs.size(); ++k) {
+    full |= static_cast<uint32_t>(outputs_.depends[tensors_.size() + k] == most)
+            << k;
+  }
+  return full;
+}
+
+uint32_t Worker::Depends(const NewStep& step, int k) {
+  const uint32_t depends = MostDepends(step);
   const Program& program = step.instance->program;
-  if (program.faithful(k)) return depends;
+  if ((step.full >> k & 1) != 0 || program.faithful(k)) return depends;
   const size_t arity = static_cast<size_t>(step.arity);
   const Field *inputs[kMaxOperands], *others[kMaxOperands];
   for (int i = 0; i < step.arity; ++i) inputs[i] = ValuesOf(step.operands[i]);
@@ -448,19 +464,19 @@ bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
     if (e.fresh != nullptr) return kNone;
     return all_.terms_.term(e.term).first + static_cast<uint32_t>(output - n);
   };
-  const uint64_t key = uint64_t{tensor(a)} << 32 | tensor(b);
-  known_pairs_.resize(kKnown, {~uint64_t{0}, false});
-  auto& [known, open] = known_pairs_[ir::HashMix(key) % kKnown];
-  const bool numbered = tensor(a) != kNone && tensor(b) != kNone;
-  if (numbered && known == key) return open;
+  const TensorId older = std::min(tensor(a), tensor(b));
+  const TensorId newer = std::max(tensor(a), tensor(b));
+  const uint64_t key = uint64_t{older} << 33 | uint64_t{newer} << 1;
+  known_pairs_.resize(kKnown, ~uint64_t{0});
+  // Extensions come in the order of their numbers: neighbours lie together.
+  uint64_t& known = known_pairs_[(ir::HashMix(older) + newer) % kKnown];
+  const bool numbered = newer != kNone;
+  if (numbered && (known & ~uint64_t{1}) == key) return known & 1;
   if (!prepared) Prepare(e, /*all=*/true);
   prepared = true;
   const bool found = all_.open_pairs_.contains(
       ir::HashMix(FindLeast(1u << a | 1u << b).print));
-  if (numbered) {
-    known = key;
-    open = found;
-  }
+  if (numbered) known = key | static_cast<uint64_t>(found);
   return found;
 }
 

@@ -169,11 +169,11 @@ bool World::HasSeam(KindId kind, int dim) const {
 }
 
 KindId World::Intern(const TensorType& type, std::vector<int> seams) {
-  auto [it, fresh] =
-      kind_ids_.try_emplace({TypeText(type), seams}, kinds_.size());
-  if (fresh) {
-    kinds_.push_back({type, std::move(seams)});
-  }
+  const int number =
+      type_numbers_.try_emplace(TypeText(type), type_numbers_.size())
+          .first->second;
+  auto [it, fresh] = kind_ids_.try_emplace({number, seams}, kinds_.size());
+  if (fresh) kinds_.push_back({type, number, std::move(seams)});
   return it->second;
 }
 
@@ -200,7 +200,7 @@ const Instance* World::Find(int t, absl::Span<const KindId> kinds) {
 }
 
 absl::Status World::WhyNot(int t, absl::Span<const KindId> kinds) {
-  return Make(t, kinds).status();
+  return MakeShape(t, kinds).status();
 }
 
 absl::StatusOr<std::vector<std::optional<Attr>>> World::AttrsOf(
@@ -223,23 +223,48 @@ absl::StatusOr<std::vector<std::optional<Attr>>> World::AttrsOf(
   return attrs;
 }
 
-absl::StatusOr<std::unique_ptr<Instance>> World::Make(
+absl::StatusOr<World::ShapeKey> World::KeyOf(
+    int t, absl::Span<const KindId> kinds) const {
+  ShapeKey key = {};
+  key[0] = t;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    key[i + 1] = kinds_[kinds[i]].type_number + 1;
+  }
+  const int parts = preset_.templates[t].parts;
+  if (parts < 0) return key;
+  const Kind& k = kinds_[kinds[0]];
+  if (parts >= k.type.rank() || k.seams[parts] < 0) {
+    return Invalid("the operand was not joined along ", parts);
+  }
+  key.back() = seams_[k.seams[parts]].place;
+  return key;
+}
+
+absl::StatusOr<const Shape*> World::ShapeOf(int t,
+                                            absl::Span<const KindId> kinds) {
+  ShapeKey key;
+  {
+    std::shared_lock lock(mutex_);
+    ASSIGN_OR_RETURN(key, KeyOf(t, kinds));
+    const auto it = shapes_.find(key);
+    if (it != shapes_.end()) return it->second.get();
+  }
+  absl::StatusOr<std::unique_ptr<Shape>> made = MakeShape(t, kinds);
+  std::unique_lock lock(mutex_);
+  auto [it, fresh] = shapes_.try_emplace(key);
+  if (fresh && made.ok()) it->second = *std::move(made);
+  return it->second.get();
+}
+
+absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
     int t, absl::Span<const KindId> kinds) {
   const Template& tmpl = preset_.templates[t];
   std::vector<TensorType> types;
   std::vector<std::optional<Attr>> attrs;
-  std::string key = absl::StrCat(t);
   {
     std::shared_lock lock(mutex_);
     for (KindId k : kinds) types.push_back(kinds_[k].type);
     ASSIGN_OR_RETURN(attrs, AttrsOf(tmpl, kinds));
-    for (const TensorType& type : types) {
-      absl::StrAppend(&key, " ", TypeText(type));
-    }
-    if (tmpl.parts >= 0) {
-      absl::StrAppend(&key, " ",
-                      seams_[kinds_[kinds[0]].seams[tmpl.parts]].place);
-    }
   }
   ir::SideTyping<int64_t> typing;
   std::vector<const TensorType*> tensors(types.size());
@@ -255,60 +280,55 @@ absl::StatusOr<std::unique_ptr<Instance>> World::Make(
   }
   ASSIGN_OR_RETURN(ir::BuiltSide built,
                    ir::BuildSide(graph, tmpl.side, typing, inputs, attrs));
+  auto shape = std::make_unique<Shape>();
   for (size_t k = 0; k < built.outputs.size(); ++k) {
     const TensorType& type = graph.type(built.outputs[k]);
     if (NumElements(type) > max_elements_ || NumElements(type) < 1) {
       return Invalid("an output of ", NumElements(type), " elements");
     }
     graph.AddOutput(absl::StrCat("y", k), built.outputs[k]);
+    shape->types.push_back(type);
+    shape->type_hashes.push_back(TypeHash(type));
+    shape->samples.push_back(SampledPlaces(type));
   }
-  ASSIGN_OR_RETURN(const Program* program, ProgramOf(key, graph));
-  auto instance =
-      std::make_unique<Instance>(Instance{{}, *program, {}, {}, {}});
-  std::unique_lock lock(mutex_);
-  for (size_t k = 0; k < built.outputs.size(); ++k) {
-    const TensorType& type = graph.type(built.outputs[k]);
-    instance->type_hashes.push_back(TypeHash(type));
-    instance->samples.push_back(SampledPlaces(type));
-    for (uint32_t& place : instance->samples.back()) {
-      place += static_cast<uint32_t>(instance->program.offset(k));
+  if (has_seams_) {
+    shape->carried = &carried_->Of(CarriedKey(tmpl, typing), graph);
+  }
+  shape->typing = std::move(typing.nodes);
+  ir::Expansions expansions;
+  // At other sizes graphs are not enumerated, only compared.
+  ASSIGN_OR_RETURN(shape->program,
+                   Program::Compile(graph, expansions, /*only_whole=*/!first_));
+  for (size_t k = 0; k < shape->samples.size(); ++k) {
+    for (uint32_t& place : shape->samples[k]) {
+      place += static_cast<uint32_t>(shape->program.offset(k));
     }
-    instance->outputs.push_back(
-        Intern(type, SeamsOf(tmpl, typing, graph, static_cast<int>(k), kinds)));
   }
-  instance->typing = std::move(typing.nodes);
+  return shape;
+}
+
+absl::StatusOr<std::unique_ptr<Instance>> World::Make(
+    int t, absl::Span<const KindId> kinds) {
+  ASSIGN_OR_RETURN(const Shape* shape, ShapeOf(t, kinds));
+  if (shape == nullptr) return Invalid("types that do not fit");
+  auto instance = std::make_unique<Instance>(*shape);
+  std::unique_lock lock(mutex_);
+  for (size_t k = 0; k < shape->types.size(); ++k) {
+    instance->outputs.push_back(Intern(
+        shape->types[k],
+        SeamsOf(preset_.templates[t], *shape, static_cast<int>(k), kinds)));
+  }
   return instance;
 }
 
-absl::StatusOr<const Program*> World::ProgramOf(const std::string& key,
-                                                const ir::Graph& graph) {
-  {
-    std::shared_lock lock(mutex_);
-    const auto it = programs_.find(key);
-    if (it != programs_.end()) return it->second.get();
-  }
-  ir::Expansions expansions;
-  // At other sizes graphs are not enumerated, only compared.
-  ASSIGN_OR_RETURN(Program made, Program::Compile(graph, expansions,
-                                                  /*only_whole=*/!first_));
-  std::unique_lock lock(mutex_);
-  auto [it, fresh] = programs_.try_emplace(key);
-  if (fresh) it->second = std::make_unique<Program>(std::move(made));
-  return it->second.get();
-}
-
-std::vector<int> World::SeamsOf(const Template& t,
-                                const ir::SideTyping<int64_t>& typing,
-                                const ir::Graph& graph, int number,
-                                absl::Span<const KindId> kinds) {
-  std::vector<int> seams(graph.type(graph.outputs()[number].value).rank(), -1);
+std::vector<int> World::SeamsOf(const Template& t, const Shape& shape,
+                                int number, absl::Span<const KindId> kinds) {
+  std::vector<int> seams(shape.types[number].rank(), -1);
   bool any = false;
   for (KindId k : kinds) {
     for (int seam : kinds_[k].seams) any = any || seam >= 0;
   }
   if (!has_seams_ || (!any && t.joins < 0)) return seams;
-  const CarriedDims::Outputs* carried =
-      any ? &carried_->Of(CarriedKey(t, typing), graph) : nullptr;
   for (int d = 0; d < static_cast<int>(seams.size()); ++d) {
     if (d == t.joins) {
       const Kind &a = kinds_[kinds[0]], &b = kinds_[kinds[1]];
@@ -318,7 +338,7 @@ std::vector<int> World::SeamsOf(const Template& t,
       seams[d] = number == 0 ? s.left : s.right;
     } else if (any) {
       // Operands that share a dimension must have been joined alike.
-      const std::vector<Carried>& from = (*carried)[number][d];
+      const std::vector<Carried>& from = (*shape.carried)[number][d];
       for (size_t i = 0; i < from.size(); ++i) {
         const int seam = kinds_[kinds[from[i].operand]].seams[from[i].dim];
         if (i > 0 && seam != seams[d]) {

@@ -48,22 +48,39 @@ uint64_t TypeHash(const TensorType& type);
 // Numbers a kind within one world.
 using KindId = int32_t;
 
-// A template on operands of given kinds.
-struct Instance {
-  std::vector<KindId> outputs;
-  const Program& program;
+// An operand's dimension that a dimension of an output is.
+struct Carried {
+  int operand, dim;
+  friend bool operator==(const Carried&, const Carried&) = default;
+};
+
+// A template on operands of given types, and seams that it takes apart.
+struct Shape {
+  Program program;
+  std::vector<TensorType> types;  // of the outputs
   // Per output: the hash of its type, and the places that fingerprints look at
   // among the elements of all outputs.
   std::vector<uint64_t> type_hashes;
   std::vector<std::vector<uint32_t>> samples;
   // The attributes of each node of the template's side, as typed.
   std::vector<ir::TypedNode<int64_t>> typing;
+  // Null where no template takes anything apart.
+  const std::vector<std::vector<std::vector<Carried>>>* carried = nullptr;
 };
 
-// An operand's dimension that a dimension of an output is.
-struct Carried {
-  int operand, dim;
-  friend bool operator==(const Carried&, const Carried&) = default;
+// A template on operands of given kinds.
+struct Instance {
+  explicit Instance(const Shape& shape)
+      : program(shape.program),
+        type_hashes(shape.type_hashes),
+        samples(shape.samples),
+        typing(shape.typing) {}
+
+  std::vector<KindId> outputs;
+  const Program& program;
+  const std::vector<uint64_t>& type_hashes;
+  const std::vector<std::vector<uint32_t>>& samples;
+  const std::vector<ir::TypedNode<int64_t>>& typing;
 };
 
 // Which dimensions templates carry along: per output and dimension the
@@ -141,24 +158,27 @@ class World {
   };
   struct Kind {
     TensorType type;
+    int type_number;         // equal types have equal ones
     std::vector<int> seams;  // per dimension
   };
+  // A template, the types of its operands, and where it takes one apart.
+  using ShapeKey = std::array<int64_t, kMaxParams + 2>;
+
   // Makes an instance; locks what it needs when it needs it.
   absl::StatusOr<std::unique_ptr<Instance>> Make(
       int t, absl::Span<const KindId> kinds);
-  // The program of a graph; templates on operands of equal types and seams at
-  // equal places share one.
-  absl::StatusOr<const Program*> ProgramOf(const std::string& key,
-                                           const ir::Graph& graph);
+  // The shape of an instance, or null if there is none; made once.
+  absl::StatusOr<const Shape*> ShapeOf(int t, absl::Span<const KindId> kinds);
+  absl::StatusOr<std::unique_ptr<Shape>> MakeShape(
+      int t, absl::Span<const KindId> kinds);
+  absl::StatusOr<ShapeKey> KeyOf(int t, absl::Span<const KindId> kinds) const;
   // The attributes of a template on operands of these kinds, where the template
   // leaves them open.
   absl::StatusOr<std::vector<std::optional<Attr>>> AttrsOf(
       const Template& t, absl::Span<const KindId> kinds) const;
   KindId Intern(const TensorType& type, std::vector<int> seams);
   int InternSeam(Seam seam);
-  std::vector<int> SeamsOf(const Template& t,
-                           const ir::SideTyping<int64_t>& typing,
-                           const ir::Graph& graph, int number,
+  std::vector<int> SeamsOf(const Template& t, const Shape& shape, int number,
                            absl::Span<const KindId> kinds);
 
   const Preset& preset_;
@@ -167,15 +187,16 @@ class World {
   int64_t max_elements_;
   bool has_seams_ = false;
   std::deque<Kind> kinds_;
-  std::map<std::pair<std::string, std::vector<int>>, KindId> kind_ids_;
+  std::map<std::string, int> type_numbers_;
+  std::map<std::pair<int, std::vector<int>>, KindId> kind_ids_;
   std::vector<Seam> seams_;
   std::map<Seam, int> seam_ids_;
   std::vector<KindId> leaf_kinds_;
   std::vector<std::vector<Field>> leaf_values_, spare_values_;
   absl::flat_hash_map<InstanceKey, std::unique_ptr<Instance>> instances_;
-  std::map<std::string, std::unique_ptr<Program>> programs_;
+  absl::flat_hash_map<ShapeKey, std::unique_ptr<Shape>> shapes_;
   std::shared_ptr<CarriedDims> carried_;
-  mutable std::shared_mutex mutex_;  // of all kinds, seams and instances
+  mutable std::shared_mutex mutex_;  // of all that is made
 };
 
 }  // namespace isomer::gen
