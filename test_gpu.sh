@@ -1,49 +1,90 @@
 #!/usr/bin/env bash
 # Builds with CMake on a machine with an NVIDIA GPU and runs what needs one:
 #
-#   ./test_gpu.sh [--sanitize] [--bench [BATCH...]]
+#   ./test_gpu.sh [--sanitize] [--bench [BATCH...]] [--build FOLDER]
 #
-# First the GPU tests. --sanitize runs them under compute-sanitizer as well
-# (memcheck and racecheck); --bench measures against PyTorch, at batch 1 and 16
-# unless told otherwise, and writes what it prints to build/gpu. Where Abseil,
-# protobuf's headers or GoogleTest are not installed, third_party/gpu_kit.sh
-# fetches Debian's packages on a machine with a network; unpacked in build/kit
-# they are found here.
+# First the GPU tests. --bench measures against PyTorch, at batch 1 and 16
+# unless told otherwise; --sanitize runs the tests of the kernels that share
+# most under compute-sanitizer as well (memcheck and racecheck). All that is
+# printed is also in build/gpu/test_gpu.txt, the figures in build/gpu. --build
+# takes a CMake build that is there already.
+#
+# Where Abseil, protobuf's headers or GoogleTest are not installed,
+# third_party/gpu_kit.sh fetches Debian's packages on a machine with a network;
+# unpacked in build/kit they are found here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-sanitize="" bench="" batches=()
+sanitize="" bench="" batches=() build=build/gpu/cmake made=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --sanitize) sanitize=1 ;;
     --bench) bench=1 ;;
+    --build) build=${2:?a folder}; made=1; shift ;;
     [0-9]*) batches+=("$1") ;;
-    *) echo "usage: ./test_gpu.sh [--sanitize] [--bench [BATCH...]]" >&2; exit 2 ;;
+    *)
+      echo "usage: ./test_gpu.sh [--sanitize] [--bench [BATCH...]]" \
+        "[--build FOLDER]" >&2
+      exit 2
+      ;;
   esac
   shift
 done
-
-nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
-  { echo "test_gpu.sh: there is no NVIDIA GPU here" >&2; exit 1; }
+[ ${#batches[@]} -gt 0 ] || batches=(1 16)
 
 out=build/gpu
 mkdir -p "$out"
-options=(-DCMAKE_BUILD_TYPE=Release -DISOMER_GPU_TESTS=ON)
-[ ! -d build/kit/usr ] || options+=("-DCMAKE_PREFIX_PATH=$PWD/build/kit/usr")
-cmake -S . -B "$out/cmake" "${options[@]}" >"$out/cmake.log"
-cmake --build "$out/cmake" -j "$(nproc)" >>"$out/cmake.log"
+exec > >(tee "$out/test_gpu.txt") 2>&1
 
-tests=$out/cmake/executor_test
-"$tests" --gtest_brief=1
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
+  { echo "test_gpu.sh: there is no NVIDIA GPU here" >&2; exit 1; }
+commit=$(git rev-parse --short HEAD 2>/dev/null || echo "${ISOMER_COMMIT:-?}")
+echo "$(date -u +%Y-%m-%d), commit $commit, $(nvcc --version | tail -n 1)"
+
+if [ -z "$made" ]; then
+  options=(-DCMAKE_BUILD_TYPE=Release -DISOMER_GPU_TESTS=ON)
+  # Libraries of the kit need each other: the run path must hold for them too.
+  [ ! -d build/kit/usr ] ||
+    options+=("-DCMAKE_PREFIX_PATH=$PWD/build/kit/usr"
+      "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags")
+  cmake -S . -B "$build" "${options[@]}" >"$out/cmake.log"
+fi
+cmake --build "$build" -j "$(nproc)" >>"$out/cmake.log"
+
+# All tests at a time: most of what they wait for is the compiler.
+shards=4 names=() pids=() failed=0
+# start NAME COMMAND...: in the background, its output in NAME.txt.
+start() {
+  names+=("$1")
+  "${@:2}" >"$out/$1.txt" 2>&1 &
+  pids+=($!)
+}
+for ((i = 0; i < shards; ++i)); do
+  start "tests_$i" env GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i \
+    "$build/executor_test"
+done
 if [ -n "$sanitize" ]; then
   for tool in memcheck racecheck; do
-    compute-sanitizer --tool "$tool" --error-exitcode 1 "$tests" \
-      --gtest_brief=1 --gtest_filter='*Convolutions:*Views*:*SharedKeys:*Disturb*'
+    # What the library's own kernels do is not ours to check.
+    start "$tool" compute-sanitizer --tool "$tool" --error-exitcode 1 \
+      --kernel-name kns=isomer_kernel "$build/executor_test" \
+      --gtest_filter='*Convolutions:*SharedKeys:*OneRow:*LargeProducts'
   done
 fi
+for ((i = 0; i < ${#pids[@]}; ++i)); do
+  log=$out/${names[i]}.txt
+  if wait "${pids[i]}"; then
+    echo "${names[i]}: $(grep -c '^\[       OK' "$log") tests passed"
+  else
+    echo "${names[i]}: FAILED"
+    tail -n 40 "$log"
+    failed=1
+  fi
+  grep -h 'SUMMARY' "$log" || true
+done
+
 if [ -n "$bench" ]; then
-  [ ${#batches[@]} -gt 0 ] || batches=(1 16)
-  python3 bench/h200_vs_pytorch.py --isomer "$out/cmake/isomer" --jobs 8 \
-    --batch "${batches[@]}" --json "$out/figures.json" |
-    tee "$out/figures.txt"
+  python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \
+    --batch "${batches[@]}" --budget 3s --json "$out/figures.json" || failed=1
 fi
+exit "$failed"

@@ -34,7 +34,9 @@ absl::StatusOr<Graph> Import(absl::StatusOr<onnx::Model> model,
 absl::StatusOr<cost::CostModel> CostsOf(const OptimizeOptions& options) {
   ASSIGN_OR_RETURN(cost::Target target, FindTarget(options.target));
   cost::Profile profile;
-  if (!options.profile.empty()) {
+  if (options.profile == "builtin") {
+    ASSIGN_OR_RETURN(profile, cost::Profile::Builtin(target.name()));
+  } else if (!options.profile.empty()) {
     ASSIGN_OR_RETURN(std::string text, ReadText(options.profile));
     absl::StatusOr<cost::Profile> read = cost::Profile::Parse(text);
     if (!read.ok()) {

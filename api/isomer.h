@@ -42,7 +42,8 @@ struct OptimizeOptions {
   // What the model is to run on: a target that comes with Isomer (h200, a100,
   // cpu, cpu-onnxruntime), or the path of a target file.
   std::string target = "h200";
-  // A file of measured kernel times; "": estimates alone.
+  // A file of measured kernel times; "builtin": those that come with Isomer;
+  // "": estimates alone.
   std::string profile = "";
   // Files of rules to use instead of the built-in ones, with commas between
   // them; "builtin" stands for those: "builtin,more.rules". Rules without a

@@ -77,7 +77,8 @@ isomer_registry(onnx/lower all_lowerings.cc
 
 # The targets that the cost model comes with, compiled in.
 file(GLOB target_files CONFIGURE_DEPENDS
-     RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" cost_model/targets/*.target)
+     RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}" cost_model/targets/*.target
+     cost_model/profiles/*.profile)
 set(targets_source "${ISOMER_GENERATED_DIR}/builtin_targets.cc")
 add_custom_command(
   OUTPUT "${targets_source}"

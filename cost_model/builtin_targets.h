@@ -1,5 +1,6 @@
-// The targets that come with Isomer: the files of cost_model/targets/, compiled
-// in, so that a program that embeds Isomer needs no files beside it.
+// The targets that come with Isomer, and what was measured on them: the files
+// of cost_model/targets/ and profiles/, compiled in, so that a program that
+// embeds Isomer needs no files beside it.
 #ifndef ISOMER_COST_MODEL_BUILTIN_TARGETS_H_
 #define ISOMER_COST_MODEL_BUILTIN_TARGETS_H_
 
@@ -11,6 +12,7 @@ namespace isomer::cost {
 struct BuiltinTarget {
   absl::string_view name;  // of the file, without its ending
   absl::string_view text;
+  absl::string_view profile;  // blank: nothing was measured
 };
 
 // All of them, sorted by name. Defined in a generated file.

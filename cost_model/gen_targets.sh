@@ -1,8 +1,8 @@
 #!/bin/sh
-# Prints a C++ file that holds the given target files, for
-# cost_model/builtin_targets.h.
+# Prints a C++ file that holds the given target files, each with the profile of
+# the same name if there is one, for cost_model/builtin_targets.h.
 #
-#   gen_targets.sh FILE.target...
+#   gen_targets.sh FILE.target... FILE.profile...
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -14,10 +14,14 @@ echo "namespace isomer::cost {"
 echo
 echo "absl::Span<const BuiltinTarget> BuiltinTargets() {"
 echo "  static constexpr BuiltinTarget kTargets[] = {"
-for stem in $(printf '%s\n' "$@" | sed 's/\.target$//' | sort); do
+for stem in $(printf '%s\n' "$@" | sed -n 's/\.target$//p' | sort); do
   echo "      {\"${stem##*/}\", R\"target("
   cat "$stem.target"
-  echo ")target\"},"
+  echo ")target\", R\"profile("
+  for profile in "$@"; do
+    case $profile in */"${stem##*/}".profile) cat "$profile" ;; esac
+  done
+  echo ")profile\"},"
 done
 echo "  };"
 echo "  return kTargets;"

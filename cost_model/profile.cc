@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "cost_model/builtin_targets.h"
 #include "ops/status.h"
 
 namespace isomer::cost {
@@ -103,6 +104,15 @@ absl::StatusOr<Profile> Profile::Parse(absl::string_view text) {
   }
   if (p.target_.empty()) return Invalid("it has no line 'profile TARGET'");
   return p;
+}
+
+absl::StatusOr<Profile> Profile::Builtin(absl::string_view target) {
+  for (const BuiltinTarget& t : BuiltinTargets()) {
+    if (t.name != target) continue;
+    const absl::string_view text = absl::StripAsciiWhitespace(t.profile);
+    if (!text.empty()) return Parse(text);
+  }
+  return Profile(target);
 }
 
 std::string Profile::ToText() const {

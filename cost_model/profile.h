@@ -35,6 +35,9 @@ class Profile {
   // Reads a profile; errors name the line. Lines out of order are an error, as
   // merges by hand go wrong that way.
   static absl::StatusOr<Profile> Parse(absl::string_view text);
+  // The profile of a target that comes with Isomer; an empty one where nothing
+  // was measured.
+  static absl::StatusOr<Profile> Builtin(absl::string_view target);
   std::string ToText() const;
 
   // The target that was measured; "" for an empty profile of any.

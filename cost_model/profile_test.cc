@@ -90,6 +90,19 @@ TEST(ProfileTest, AddChecks) {
   EXPECT_TRUE(p.entries().empty());
 }
 
+TEST(Profile, TheOneThatComesWithATarget) {
+  const auto h200 = Profile::Builtin("h200");
+  ASSERT_TRUE(h200.ok()) << h200.status();
+  EXPECT_EQ(h200->target(), "h200");
+  EXPECT_GT(h200->entries().size(), 500u);
+  for (absl::string_view name : {"a100", "no such target"}) {
+    const auto none = Profile::Builtin(name);
+    ASSERT_TRUE(none.ok()) << none.status();
+    EXPECT_TRUE(none->entries().empty()) << name;
+    EXPECT_EQ(none->target(), name);
+  }
+}
+
 struct Wrong {
   const char* text;
   const char* message;

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "cuda/attention_warpgroup.h"
 #include "cuda/preamble.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
@@ -22,6 +23,7 @@ constexpr int kSharedLimit = 220 * 1024;
 constexpr int64_t kMaxHead = 256;
 
 int SharedBytes(const Attention& a, const AttentionTiling& t) {
+  if (t.warpgroups) return WarpgroupSharedBytes(a, t);
   const auto head = static_cast<int>(a.scores.k + kPad);
   const auto width = static_cast<int>(a.values.n + kPad);
   const int slab = t.bn * t.wk;
@@ -227,9 +229,50 @@ constexpr char kColumnFragment[] =
     R"(        iso_matrix4_t(f, k_now + 2 * ((i * 16 + (lane & 15)) *
             (SLAB + PAD) + wk * BN + j * 16 + (lane >> 4) * 8));)";
 
+absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
+                                           const Attention& a,
+                                           const AttentionTiling& t) {
+  ASSIGN_OR_RETURN(const std::string epilogue,
+                   EpilogueText(call.values, a.values, 8));
+  const bool rows = a.scores.b.run == Run::kInner;
+  const std::string loads = absl::StrReplaceAll(
+      rows ? kLoadRows : kLoadColumns,
+      {{"K_POINTER", a.scores.b.pointer}, {"K_OFFSET", a.scores.b.offset}});
+  const std::string text = absl::StrReplaceAll(
+      kBody, {{"SCORE", absl::StrCat(a.score.statements,
+                                     "score = ", a.score.value, ";")},
+              {"EPILOGUE", epilogue},
+              {"Q_POINTER", a.scores.a.pointer},
+              {"Q_OFFSET", a.scores.a.offset},
+              {"LOAD_KEYS", loads},
+              {"FRAGMENT", rows ? kRowFragment : kColumnFragment},
+              {"V_POINTER", a.values.b.pointer},
+              {"V_OFFSET", a.values.b.offset}});
+  const std::string defines = absl::StrFormat(
+      "#define LOG2E 1.4426950408889634f\n"
+      "enum { WM = %d, WK = %d, BN = %d, STAGES = %d, SLAB = BN * WK,\n"
+      "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
+      "%d,\n"
+      "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
+      "       K_STAGE = %s };\n",
+      t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
+      kPad, a.scores.m, a.scores.n, a.shared, kPad,
+      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)");
+  KernelSource out;
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(), TileHelpers(),
+      WarpHelpers(a.scores.dtype), PairHelper(a.scores.dtype), defines,
+      "extern \"C\" __global__ void __launch_bounds__(", t.threads(), ") ",
+      kEntry, "(", AttentionParameters(call), ") {\n", text, "}\n");
+  return out;
+}
+
 }  // namespace
 
 std::string AttentionTiling::ToString() const {
+  if (warpgroups) {
+    return absl::StrFormat("attention wg %d k%d s%d", wm / 4, bn, stages);
+  }
   return absl::StrFormat("attention %dx%d k%d s%d", wm, wk, bn, stages);
 }
 
@@ -264,11 +307,16 @@ absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
 
 std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
   static constexpr AttentionTiling kTilings[] = {
-      {8, 1, 64, 2}, {4, 1, 64, 2}, {4, 2, 32, 2}, {2, 2, 64, 2}, {2, 4, 32, 2},
-      {1, 4, 32, 2}, {1, 8, 32, 1}, {1, 8, 16, 2}, {1, 8, 16, 3}, {1, 4, 32, 3},
+      {8, 1, 64, 2},        {4, 1, 64, 2},        {4, 2, 32, 2},
+      {2, 2, 64, 2},        {2, 4, 32, 2},        {1, 4, 32, 2},
+      {1, 8, 32, 1},        {1, 8, 16, 2},        {1, 8, 16, 3},
+      {1, 4, 32, 3},        {4, 1, 64, 2, true},  {8, 1, 64, 2, true},
+      {4, 1, 64, 3, true},  {8, 1, 64, 3, true},  {12, 1, 64, 2, true},
+      {12, 1, 64, 3, true}, {8, 1, 128, 2, true}, {4, 1, 128, 2, true},
   };
   std::vector<std::pair<double, AttentionTiling>> found;
   for (const AttentionTiling& t : kTilings) {
+    if (t.warpgroups && !FitsWarpgroups(a)) continue;
     const int shared = SharedBytes(a, t);
     if (shared > kSharedLimit) continue;
     const int64_t rows = a.shared * a.scores.m;
@@ -282,7 +330,7 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
         std::ceil(static_cast<double>(a.scores.n) / (t.bn * t.wk));
     const double turn = 0.4 + busy * t.wm * t.wk * t.bn *
                                   static_cast<double>(a.scores.k + a.values.n) *
-                                  16 * 2 / 2.5e6;
+                                  16 * 2 / (t.warpgroups ? 5e6 : 2.5e6);
     found.push_back(
         {std::ceil(blocks / (units * busy)) * (1.5 + turns * turn), t});
   }
@@ -291,60 +339,27 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<AttentionTiling> out;
   for (const auto& [time, t] : found) {
-    if (out.size() < 6) out.push_back(t);
+    if (out.size() < 10) out.push_back(t);
   }
   return out;
+}
+
+std::string AttentionParameters(const AttentionCall& call) {
+  std::vector<Operand> inputs = call.scores.inputs;
+  for (const Operand& o : call.values.inputs) {
+    if (o.place.pointer != "scores") inputs.push_back(o);
+  }
+  return Parameters(inputs, {call.values.output});
 }
 
 absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
                                              const Attention& a,
                                              const AttentionTiling& t) {
-  ASSIGN_OR_RETURN(const std::string epilogue,
-                   EpilogueText(call.values, a.values, 8));
-  const bool half = a.scores.dtype == DType::kF16;
-  const bool rows = a.scores.b.run == Run::kInner;
-  const std::string loads = absl::StrReplaceAll(
-      rows ? kLoadRows : kLoadColumns,
-      {{"K_POINTER", a.scores.b.pointer}, {"K_OFFSET", a.scores.b.offset}});
-  const std::string text = absl::StrReplaceAll(
-      kBody, {{"SCORE", absl::StrCat(a.score.statements,
-                                     "score = ", a.score.value, ";")},
-              {"EPILOGUE", epilogue},
-              {"Q_POINTER", a.scores.a.pointer},
-              {"Q_OFFSET", a.scores.a.offset},
-              {"LOAD_KEYS", loads},
-              {"FRAGMENT", rows ? kRowFragment : kColumnFragment},
-              {"V_POINTER", a.values.b.pointer},
-              {"V_OFFSET", a.values.b.offset}});
-  std::vector<Operand> inputs = call.scores.inputs;
-  for (const Operand& o : call.values.inputs) {
-    if (o.place.pointer != "scores") inputs.push_back(o);
-  }
-  const std::string defines = absl::StrFormat(
-      "#define LOG2E 1.4426950408889634f\n"
-      "enum { WM = %d, WK = %d, BN = %d, STAGES = %d, SLAB = BN * WK,\n"
-      "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
-      "%d,\n"
-      "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
-      "       K_STAGE = %s };\n",
-      t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
-      kPad, a.scores.m, a.scores.n, a.shared, kPad,
-      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)");
-  const std::string pair = absl::StrCat(
-      "__device__ __forceinline__ iso_u32 iso_pair(float x, float y) {\n"
-      "  iso_u32 r;\n  asm(\"cvt.rn.",
-      half ? "f16x2" : "bf16x2",
-      ".f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(y), \"f\"(x));\n  return "
-      "r;\n}\n");
-  KernelSource out;
-  out.text = absl::StrCat("#define ISO_LANES 1\n", Preamble(), TileHelpers(),
-                          WarpHelpers(a.scores.dtype), pair, defines,
-                          "extern \"C\" __global__ void __launch_bounds__(",
-                          t.threads(), ") ", kEntry, "(",
-                          Parameters(inputs, {call.values.output}), ") {\n",
-                          text, "}\n");
+  ASSIGN_OR_RETURN(KernelSource out, t.warpgroups
+                                         ? WarpgroupAttention(call, a, t)
+                                         : WarpAttention(call, a, t));
   out.grid = {
-      static_cast<int>(CeilDiv(a.shared * a.scores.m, int64_t{16} * t.wm)),
+      static_cast<int>(CeilDiv(a.shared * a.scores.m, int64_t{t.rows()})),
       static_cast<int>(a.scores.batch / a.shared), 1};
   out.block = t.threads();
   out.shared_bytes = SharedBytes(a, t);

@@ -32,18 +32,23 @@ absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
     const AttentionCall& call);
 
 // `wm` warps have 16 queries each; `wk` such groups share the keys, `bn` of
-// them at a time.
+// them at a time. With `warpgroups`, four warps multiply together.
 struct AttentionTiling {
   int wm = 4, wk = 1, bn = 64, stages = 2;
+  bool warpgroups = false;
 
+  int rows() const { return 16 * wm; }
   int threads() const { return 32 * wm * wk; }
-  // "attention 4x1 k64 s2".
+  // "attention 4x1 k64 s2", "attention wg 2 k64 s2".
   std::string ToString() const;
 };
 
 // Tilings that are worth trying, the likeliest first.
 std::vector<AttentionTiling> AttentionTilings(const Attention& attention,
                                               int units);
+
+// The parameters of the kernel.
+std::string AttentionParameters(const AttentionCall& call);
 
 absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
                                              const Attention& attention,

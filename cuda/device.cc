@@ -21,6 +21,8 @@ constexpr int kUnits = 16, kMajor = 75, kMinor = 76;
 constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;
 constexpr unsigned kNonBlocking = 1;
 constexpr int kThreadLocalCapture = 1;
+constexpr int kCaptureInvalidated = 901;
+constexpr int kCaptureTries = 100;
 
 struct LaunchAttribute {
   int id;
@@ -57,6 +59,7 @@ struct Device::Api {
   int (*write_async)(DevicePointer, const void*, size_t, void*);
   int (*read_async)(void*, DevicePointer, size_t, void*);
   int (*fill_async)(DevicePointer, unsigned char, size_t, void*);
+  int (*copy_async)(DevicePointer, DevicePointer, size_t, void*);
   int (*load_module)(void**, const void*);
   int (*get_function)(void**, void* module, const char*);
   int (*set_function_attribute)(void*, int, int);
@@ -100,6 +103,7 @@ absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
   find("cuMemcpyHtoDAsync_v2", &api->write_async);
   find("cuMemcpyDtoHAsync_v2", &api->read_async);
   find("cuMemsetD8Async", &api->fill_async);
+  find("cuMemcpyDtoDAsync_v2", &api->copy_async);
   find("cuModuleLoadData", &api->load_module);
   find("cuModuleGetFunction", &api->get_function);
   find("cuFuncSetAttribute", &api->set_function_attribute);
@@ -209,6 +213,13 @@ absl::Status Device::FillAsync(DevicePointer to, int value, int64_t bytes,
       absl::StrCat("filling ", bytes, " bytes"));
 }
 
+absl::Status Device::CopyAsync(DevicePointer to, DevicePointer from,
+                               int64_t bytes, Stream stream) const {
+  RETURN_IF_ERROR(MakeCurrent());
+  return Check(api_->copy_async(to, from, bytes, stream),
+               absl::StrCat("copying ", bytes, " bytes"));
+}
+
 absl::Status Device::WriteAsync(DevicePointer to, const void* from,
                                 int64_t bytes, Stream stream) const {
   RETURN_IF_ERROR(MakeCurrent());
@@ -292,14 +303,18 @@ absl::Status Device::Wait(Stream stream) const {
 absl::StatusOr<Device::Graph> Device::Capture(
     Stream stream, const std::function<absl::Status(Stream)>& launches) const {
   RETURN_IF_ERROR(MakeCurrent());
-  RETURN_IF_ERROR(Check(api_->begin_capture(stream, kThreadLocalCapture),
-                        "starting to record a graph"));
-  const absl::Status launched = launches(stream);
   void *graph = nullptr, *exec = nullptr;
-  const absl::Status ended =
-      Check(api_->end_capture(stream, &graph), "recording a graph");
-  if (!launched.ok()) return launched;
-  RETURN_IF_ERROR(ended);
+  // Another thread that waits for the whole device, as libraries do, breaks a
+  // recording off: it is made again.
+  for (int i = 0; graph == nullptr; ++i) {
+    RETURN_IF_ERROR(Check(api_->begin_capture(stream, kThreadLocalCapture),
+                          "starting to record a graph"));
+    const absl::Status launched = launches(stream);
+    const int result = api_->end_capture(stream, &graph);
+    if (result == kCaptureInvalidated && i < kCaptureTries) continue;
+    if (!launched.ok()) return launched;
+    RETURN_IF_ERROR(Check(result, "recording a graph"));
+  }
   const absl::Status made =
       Check(api_->instantiate(&exec, graph, 0), "making a graph");
   api_->free_graph(graph);

@@ -39,6 +39,8 @@ class Device {
   // In the order of the stream; what is written from must stay until then.
   absl::Status FillAsync(DevicePointer to, int value, int64_t bytes,
                          Stream stream) const;
+  absl::Status CopyAsync(DevicePointer to, DevicePointer from, int64_t bytes,
+                         Stream stream) const;
   absl::Status WriteAsync(DevicePointer to, const void* from, int64_t bytes,
                           Stream stream) const;
   absl::Status ReadAsync(void* to, DevicePointer from, int64_t bytes,

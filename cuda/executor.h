@@ -100,19 +100,35 @@ class Executor {
       const ExecutorOptions& options) const;
   absl::Status CompileAll(std::vector<Group>& groups,
                           const ExecutorOptions& options) const;
-  absl::StatusOr<Loaded> Fastest(const Group& group) const;
+  absl::StatusOr<Loaded> Fastest(const Group& group, DevicePointer cold) const;
   absl::Status Record();
   DevicePointer PointerOf(int buffer) const;
+  // The buffers that a step reads and writes with this kernel.
+  std::vector<int> BuffersOf(const Step& step, const Loaded& kernel) const;
+  using Moved = std::map<int, DevicePointer>;  // buffers that lie elsewhere
   absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
-                          Stream stream) const;
+                          const Moved& moved, Stream stream) const;
   // The ways to run one variant, loaded; several for a library, of which `way`
   // may name one.
   absl::StatusOr<std::vector<Loaded>> Load(const Variant& variant,
                                            const KernelSource& source,
                                            const std::string& code,
                                            int way) const;
-  absl::StatusOr<double> TimeKernel(const Step& step,
-                                    const Loaded& kernel) const;
+  // Memory in which weights are not in the cache, for TimeKernel; 0 where they
+  // are in a run too.
+  absl::StatusOr<DevicePointer> ColdMemory() const;
+  absl::StatusOr<std::vector<Moved>> ColdWeights(const Step& step,
+                                                 const Loaded& kernel,
+                                                 int count,
+                                                 DevicePointer cold) const;
+  // Many in a row, each with weights of its own if there is cold memory. What
+  // takes much longer than `limit` is timed roughly.
+  absl::StatusOr<double> TimeKernel(const Step& step, const Loaded& kernel,
+                                    double limit, DevicePointer cold) const;
+  // The shortest of several times `count` in a row, for each of them.
+  absl::StatusOr<double> TimeLaunches(const Step& step, const Loaded& kernel,
+                                      int count, int replays,
+                                      DevicePointer cold) const;
 
   std::shared_ptr<Device> device_;
   Program program_;

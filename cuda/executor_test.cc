@@ -217,6 +217,21 @@ TEST_F(OnDevice, EveryTilingOfLargeProducts) {
       true);
 }
 
+TEST_F(OnDevice, ProductsOfOneRow) {
+  for (const char* type : {"f16", "bf16"}) {
+    for (const auto& [n, k] :
+         std::vector<std::pair<int, int>>{{264, 520}, {72, 4104}, {4096, 64}}) {
+      for (const char* w : {"w", "w_"}) {
+        Compare(absl::StrCat("input x: ", type, "[1,", k, "]\ninput ", w, ": ",
+                             type, "[", k, ",", n, "]\ninput s: ", type, "[1,",
+                             n, "]\nm = matmul(x, ", w,
+                             ")\na = add(m, s)\nr = gelu(a)\noutput y = r\n"),
+                true);
+      }
+    }
+  }
+}
+
 // What a library adds and cuts off by itself.
 TEST_F(OnDevice, ProductsOfTheLibrary) {
   for (const char* type : {"f16", "bf16", "f32"}) {
@@ -245,6 +260,7 @@ TEST_F(OnDevice, Attention) {
                                                      {3, 197, 197, 64},
                                                      {8, 1, 513, 128},
                                                      {2, 33, 1000, 32},
+                                                     {2, 150, 600, 128},
                                                      {1, 17, 5, 16}}) {
       const std::string q =
           absl::StrCat(type, "[2,", heads, ",", queries, ",", head, "]");

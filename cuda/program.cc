@@ -13,11 +13,13 @@
 #include "cuda/constants.h"
 #include "cuda/element_kernel.h"
 #include "cuda/layouts.h"
+#include "cuda/memory_plan.h"
 #include "cuda/norm_kernel.h"
 #include "cuda/pool_kernel.h"
 #include "cuda/prepare.h"
 #include "cuda/product.h"
 #include "cuda/product_kernel.h"
+#include "cuda/row_kernel.h"
 #include "cuda/warpgroup_kernel.h"
 #include "ops/status.h"
 
@@ -31,7 +33,6 @@ constexpr double kLargeFlops = 2e9;
 constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
 constexpr int kMaxLanes = 256;        // of a row
-constexpr int64_t kAlignment = 256;   // of buffers, in bytes
 constexpr int64_t kRowAlignment = 8;  // in elements
 
 int64_t BytesOf(const TensorType& type) {
@@ -84,7 +85,7 @@ class Maker {
       if (!status.ok()) return Prefixed(KernelName(kernels[i]), status);
     }
     RETURN_IF_ERROR(AddOutputs());
-    PlanMemory();
+    PlanMemory(program_);
     return std::move(program_);
   }
 
@@ -593,6 +594,11 @@ class Maker {
                                  return WarpgroupProduct(call, p, t);
                                }});
     }
+    for (const RowTiling& t : RowTilings(p, options_.units)) {
+      step.variants.push_back({t.ToString(), [keep, call, p, t] {
+                                 return RowProduct(call, p, t);
+                               }});
+    }
     if (p.depthwise) {
       step.variants.push_back(
           {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
@@ -756,39 +762,6 @@ class Maker {
       program_.outputs.push_back({o.name, type, s.buffer});
     }
     return absl::OkStatus();
-  }
-
-  // The lowest place that is free as long as a buffer lives, the long-lived
-  // first come.
-  void PlanMemory() {
-    std::vector<const Buffer*> placed;
-    for (Buffer& b : program_.buffers) {
-      if (b.kind == Buffer::Kind::kConstant) {
-        program_.constant_bytes += b.bytes;
-      }
-      if (b.kind != Buffer::Kind::kScratch) continue;
-      std::vector<std::pair<int64_t, int64_t>> taken;
-      for (const Buffer* other : placed) {
-        if (other->first <= b.last && b.first <= other->last) {
-          taken.push_back(
-              {other->offset, other->offset + Padded(other->bytes)});
-        }
-      }
-      std::sort(taken.begin(), taken.end());
-      int64_t at = 0;
-      for (const auto& [from, to] : taken) {
-        if (from >= at + Padded(b.bytes)) break;
-        at = std::max(at, to);
-      }
-      b.offset = at;
-      program_.arena_bytes =
-          std::max(program_.arena_bytes, at + Padded(b.bytes));
-      placed.push_back(&b);
-    }
-  }
-
-  static int64_t Padded(int64_t bytes) {
-    return CeilDiv(std::max<int64_t>(bytes, 1), kAlignment) * kAlignment;
   }
 
   std::shared_ptr<const ir::Graph> graph_;

@@ -71,6 +71,23 @@ __device__ __forceinline__ void iso_mma(float* c, const iso_u32* a,
 }
 )";
 
+constexpr char kWarpgroupHelpers[] = R"(
+__device__ __forceinline__ void iso_multiply_fence() {
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void iso_multiply_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int n>
+__device__ __forceinline__ void iso_multiplied() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
+}
+// What this thread copied is there for multiplications after a barrier.
+__device__ __forceinline__ void iso_publish() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+)";
+
 constexpr char kStore[] = R"(
   if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
   enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
@@ -126,6 +143,57 @@ absl::string_view TileHelpers() { return kHelpers; }
 std::string WarpHelpers(DType dtype) {
   return absl::StrReplaceAll(kWarpHelpers,
                              {{"TYPE", dtype == DType::kF16 ? "f16" : "bf16"}});
+}
+
+std::string PairHelper(DType dtype) {
+  return absl::StrCat(
+      "__device__ __forceinline__ iso_u32 iso_pair(float x, float y) {\n"
+      "  iso_u32 r;\n  asm(\"cvt.rn.",
+      dtype == DType::kF16 ? "f16x2" : "bf16x2",
+      ".f32 %0, %1, %2;\" : \"=r\"(r) : \"f\"(y), \"f\"(x));\n  return "
+      "r;\n}\n");
+}
+
+absl::string_view WarpgroupHelpers() { return kWarpgroupHelpers; }
+
+std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
+                              const WarpgroupForm& form) {
+  const char* type = dtype == DType::kF16 ? "f16" : "bf16";
+  const int count = n / 2;
+  std::string text =
+      absl::StrCat("__device__ __forceinline__ void ", name, "(float* d, ",
+                   form.a_registers ? "const iso_u32* a" : "iso_u64 a",
+                   ", iso_u64 b", form.start ? ", int more" : "",
+                   ") {\n  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, ");
+  // The operands: d, then a, then b, then what p is.
+  const int a_count = form.a_registers ? 4 : 1;
+  absl::StrAppend(&text,
+                  form.start ? absl::StrCat("%", count + a_count + 1) : "1",
+                  ", 0;\\nwgmma.mma_async.sync.aligned.m64n", n, "k16.f32.",
+                  type, ".", type, " {");
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&text, i > 0 ? "," : "", "%", i);
+  }
+  absl::StrAppend(&text, "}, ", form.a_registers ? "{" : "");
+  for (int i = 0; i < a_count; ++i) {
+    absl::StrAppend(&text, i > 0 ? "," : "", "%", count + i);
+  }
+  absl::StrAppend(&text, form.a_registers ? "}" : "", ", %", count + a_count,
+                  ", p, 1, 1, ", form.a_registers ? "" : "0, ",
+                  form.b_along_n ? 1 : 0, ";\\n}\\n\"\n      : ");
+  for (int i = 0; i < count; ++i) {
+    absl::StrAppend(&text, i > 0 ? ", " : "", "\"+f\"(d[", i, "])");
+  }
+  absl::StrAppend(&text, "\n      : ");
+  if (form.a_registers) {
+    for (int i = 0; i < a_count; ++i) {
+      absl::StrAppend(&text, "\"r\"(a[", i, "]), ");
+    }
+  } else {
+    absl::StrAppend(&text, "\"l\"(a), ");
+  }
+  return absl::StrCat(text, "\"l\"(b)", form.start ? ", \"r\"(more)" : "",
+                      ");\n}\n");
 }
 
 int StoreWidth(const Product& p, int split) {

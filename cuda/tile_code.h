@@ -20,6 +20,24 @@ absl::string_view TileHelpers();
 // their products.
 std::string WarpHelpers(DType dtype);
 
+// Two floats as a pair of 16-bit floats.
+std::string PairHelper(DType dtype);
+
+// What products of warpgroups (wgmma) need around them.
+absl::string_view WarpgroupHelpers();
+
+// The function `name`(d, a, b) that multiplies 64 rows and 16 columns of a by
+// 16 rows and n columns of b and adds the result to d, the registers of a
+// warpgroup; b is the descriptor of a tile in shared memory, and a is one too
+// or else four registers. With `start` it has a fourth parameter: 0 if d is
+// to be set.
+struct WarpgroupForm {
+  bool a_registers = false, start = false;
+  bool b_along_n = false;  // n is contiguous in b, not k
+};
+std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
+                              const WarpgroupForm& form);
+
 // How many neighbouring results one thread stores at a time, where `split`
 // blocks share a tile.
 int StoreWidth(const Product& product, int split);

@@ -31,43 +31,6 @@ int SharedBytes(const WarpgroupTiling& t) {
   return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
 }
 
-// wgmma on 64 rows and `n` columns, as a function on the accumulators.
-std::string MultiplyText(const Product& p, int n) {
-  const char* type = p.dtype == DType::kF16 ? "f16" : "bf16";
-  const int count = n / 2;
-  std::string text = absl::StrCat(
-      "__device__ __forceinline__ void iso_multiply(float* d, iso_u64 a, "
-      "iso_u64 b) {\n  asm volatile(\"{\\n.reg .pred p;\\nsetp.ne.b32 p, 1, "
-      "0;\\nwgmma.mma_async.sync.aligned.m64n",
-      n, "k16.f32.", type, ".", type, " {");
-  for (int i = 0; i < count; ++i) {
-    absl::StrAppend(&text, i > 0 ? "," : "", "%", i);
-  }
-  absl::StrAppend(&text, "}, %", count, ", %", count + 1, ", p, 1, 1, 0, ",
-                  p.b.run == Run::kOuter ? 1 : 0, ";\\n}\\n\"\n      : ");
-  for (int i = 0; i < count; ++i) {
-    absl::StrAppend(&text, i > 0 ? ", " : "", "\"+f\"(d[", i, "])");
-  }
-  return absl::StrCat(text, "\n      : \"l\"(a), \"l\"(b));\n}\n");
-}
-
-constexpr char kHelpers[] = R"(
-__device__ __forceinline__ void iso_multiply_fence() {
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-__device__ __forceinline__ void iso_multiply_commit() {
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-}
-template <int n>
-__device__ __forceinline__ void iso_multiplied() {
-  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
-}
-// What this thread copied is there for multiplications after a barrier.
-__device__ __forceinline__ void iso_publish() {
-  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-)";
-
 // Rows of operand x along k: `prepare` are statements that stand before the
 // steps, `piece` those for the place `from` of the piece at kk of row r, and
 // how many elements `there` are of it.
@@ -301,15 +264,19 @@ double Guess(const Product& p, const WarpgroupTiling& t, int units) {
       static_cast<double>(CeilDiv(p.k, int64_t{kStep * t.wk})) / t.split);
   const int fit =
       std::min({kSharedLimit / SharedBytes(t), 65536 / (t.threads() * 168), 3});
+  // Clusters do not fill all multiprocessors.
+  const double usable = units * (t.split >= 8 ? 0.85 : t.split >= 4 ? 0.91 : 1);
   const double busy = std::min<double>(
-      std::max(fit, 1), std::ceil(static_cast<double>(blocks) / units));
-  const double waves = std::ceil(static_cast<double>(blocks) / (units * busy));
+      std::max(fit, 1), std::ceil(static_cast<double>(blocks) / usable));
+  const double waves = std::ceil(static_cast<double>(blocks) / (usable * busy));
   const double math = 2.0 * t.tm * t.tn * kStep * t.wk / 5.5e6;
   const double bytes = 2.0 * (t.tm + t.tn) * kStep * t.wk;
   const double step =
       std::max({math * busy, bytes * busy / 45e3, 0.7 / (t.stages - 2)});
   const double results = 4.0 * t.wk * t.tm * t.tn * busy / 200e3;
-  return waves * (1.2 + steps * step + results) + (t.split > 1 ? 0.6 : 0);
+  const double sharing =
+      t.split > 1 ? 1 + t.split * (0.25 + results / busy) : 0;
+  return waves * (1.2 + steps * step + results) + sharing;
 }
 
 }  // namespace
@@ -326,10 +293,11 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
   static constexpr WarpgroupTiling kShapes[] = {
       {256, 128, 2, 1, 4}, {128, 256, 2, 1, 4}, {128, 192, 2, 1, 4},
       {128, 128, 2, 1, 3}, {128, 128, 2, 1, 6}, {128, 96, 2, 1, 4},
-      {128, 64, 2, 1, 4},  {128, 32, 2, 1, 4},  {64, 128, 1, 1, 4},
-      {64, 128, 1, 2, 4},  {64, 64, 1, 1, 6},   {64, 64, 1, 2, 4},
-      {64, 64, 1, 4, 3},   {64, 32, 1, 2, 4},   {64, 32, 1, 4, 3},
-      {64, 16, 1, 4, 4},   {64, 96, 1, 2, 4},   {64, 192, 1, 1, 4},
+      {256, 64, 2, 1, 4},  {128, 64, 2, 1, 4},  {128, 32, 2, 1, 4},
+      {64, 128, 1, 1, 4},  {64, 128, 1, 2, 4},  {64, 64, 1, 1, 6},
+      {64, 64, 1, 2, 4},   {64, 64, 1, 4, 3},   {64, 32, 1, 2, 4},
+      {64, 32, 1, 4, 3},   {64, 16, 1, 4, 4},   {64, 96, 1, 2, 4},
+      {64, 192, 1, 1, 4},
   };
   std::vector<std::pair<double, WarpgroupTiling>> found;
   for (WarpgroupTiling t : kShapes) {
@@ -383,12 +351,13 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
       t.tm, t.tn, t.wm, t.wk, t.stages, t.split, t.threads(), kPitch, width,
       call.constant_b ? 1 : 0, p.b.run == Run::kOuter ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
-  out.text = absl::StrCat("#define ISO_LANES 1\n", Preamble(), TileHelpers(),
-                          kHelpers, MultiplyText(p, t.tn), defines,
-                          "extern \"C\" __global__ void __launch_bounds__(",
-                          t.threads(), ", 1) ", kEntry, "(",
-                          Parameters(call.inputs, {call.output}), ") {\n", text,
-                          "}\n");
+  out.text = absl::StrCat(
+      "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpgroupHelpers(),
+      WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
+                        {.b_along_n = p.b.run == Run::kOuter}),
+      defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
+      ", 1) ", kEntry, "(", Parameters(call.inputs, {call.output}), ") {\n",
+      text, "}\n");
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};
