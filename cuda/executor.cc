@@ -19,16 +19,8 @@ namespace isomer::cuda {
 
 namespace {
 
-// Kernels are timed many in a row, so many that it takes a while; what takes so
-// many times as long as another at first is not timed any further.
-constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
-constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5, kNoLimit = 1e30;
-constexpr int kLibraryWays = 8;  // of each product, to time
-// Weights of so many bytes stay in the cache from run to run.
-constexpr int64_t kCachedBytes = 40 << 20;
-// What is written to forget what is in the cache, and what copies of weights
-// may take.
-constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;
+constexpr double kNoLimit = 1e30;  // microseconds
+constexpr int kLibraryWays = 8;    // of each product, to time
 
 // Calls f(0), ..., f(n - 1) on all cores.
 void ForAll(int n, const std::function<void(int)>& f) {
@@ -170,80 +162,6 @@ absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
     out.push_back(kernel);
   }
   return out;
-}
-
-absl::StatusOr<DevicePointer> Executor::ColdMemory() const {
-  if (program_.constant_bytes <= kCachedBytes) return DevicePointer{0};
-  return device_->Allocate(kForgetBytes + kCopyBytes);
-}
-
-absl::StatusOr<std::vector<Executor::Moved>> Executor::ColdWeights(
-    const Step& step, const Loaded& kernel, int count,
-    DevicePointer cold) const {
-  std::map<int, int64_t> weights;  // and where they lie in a copy
-  int64_t bytes = 0;
-  for (int b : BuffersOf(step, kernel)) {
-    const Buffer& buffer = program_.buffers[b];
-    if (buffer.kind != Buffer::Kind::kConstant) continue;
-    if (!weights.insert({b, bytes}).second) continue;
-    bytes += (buffer.bytes + 255) / 256 * 256;
-  }
-  // Where there is no place for two, one is not in the cache anyway.
-  if (cold == 0 || bytes == 0 || 2 * bytes > kCopyBytes) {
-    return std::vector<Moved>(1);
-  }
-  std::vector<Moved> out(std::min<int64_t>(kCopyBytes / bytes, count));
-  for (size_t i = 0; i < out.size(); ++i) {
-    for (const auto& [b, offset] : weights) {
-      out[i][b] = cold + kForgetBytes + i * bytes + offset;
-      RETURN_IF_ERROR(device_->CopyAsync(out[i][b], PointerOf(b),
-                                         program_.buffers[b].bytes, stream_));
-    }
-  }
-  return out;
-}
-
-absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
-                                              const Loaded& kernel, int count,
-                                              int replays,
-                                              DevicePointer cold) const {
-  ASSIGN_OR_RETURN(const std::vector<Moved> moved,
-                   ColdWeights(step, kernel, count, cold));
-  ASSIGN_OR_RETURN(const Device::Graph graph,
-                   device_->Capture(stream_, [&](Stream s) -> absl::Status {
-                     for (int i = 0; i < count; ++i) {
-                       RETURN_IF_ERROR(LaunchStep(step, kernel, i > 0,
-                                                  moved[i % moved.size()], s));
-                     }
-                     return absl::OkStatus();
-                   }));
-  double best = 1e30;
-  absl::Status status = device_->LaunchGraph(graph, stream_);
-  for (int i = 0; i < replays && status.ok(); ++i) {
-    if (cold != 0) {
-      status = device_->FillAsync(cold, i, kForgetBytes, stream_);
-      if (!status.ok()) break;
-    }
-    const auto us = device_->Time(
-        stream_, [&] { return device_->LaunchGraph(graph, stream_); });
-    status = us.status();
-    if (us.ok()) best = std::min(best, *us / count);
-  }
-  device_->FreeGraph(graph);
-  if (!status.ok()) return status;
-  return best;
-}
-
-absl::StatusOr<double> Executor::TimeKernel(const Step& step,
-                                            const Loaded& kernel, double limit,
-                                            DevicePointer cold) const {
-  ASSIGN_OR_RETURN(const double about,
-                   TimeLaunches(step, kernel, kFewLaunches, 1, cold));
-  if (about > kHopeless * limit) return about;
-  const int count = static_cast<int>(std::clamp(kMicrosecondsPerGraph / about,
-                                                double{kFewLaunches},
-                                                double{kLaunchesPerGraph}));
-  return TimeLaunches(step, kernel, count, kReplays, cold);
 }
 
 // Steps of equal source, by that of their first variant, and the variants of

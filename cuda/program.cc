@@ -19,7 +19,6 @@
 #include "cuda/prepare.h"
 #include "cuda/product.h"
 #include "cuda/product_kernel.h"
-#include "cuda/row_kernel.h"
 #include "cuda/warpgroup_kernel.h"
 #include "ops/status.h"
 
@@ -592,11 +591,6 @@ class Maker {
     for (const WarpgroupTiling& t : groups) {
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                  return WarpgroupProduct(call, p, t);
-                               }});
-    }
-    for (const RowTiling& t : RowTilings(p, options_.units)) {
-      step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                 return RowProduct(call, p, t);
                                }});
     }
     if (p.depthwise) {

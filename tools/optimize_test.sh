@@ -68,6 +68,15 @@ cmp lora.onnx light.onnx || fail "the limit on weights is exceeded"
   fail "$(cat out.txt)"
 refused 'baseline is' "$isomer" optimize lora.onnx no.onnx --baseline tensat
 
+# Measured costs that come with Isomer are used when asked for.
+"$isomer" optimize "$models/squeezenet1_1_fp16_b1_dynamo.onnx" squeeze.onnx \
+  --profile builtin --expansions 0 >out.txt
+grep -q '[1-9]% of the time is measured' out.txt || fail "$(cat out.txt)"
+refused 'no such.profile' \
+  "$isomer" optimize lora.onnx no.onnx --profile 'no such.profile'
+refused "device 'cpu' is not one" \
+  "$isomer" optimize lora.onnx no.onnx --device cpu
+
 refused 'abacus' "$isomer" optimize lora.onnx no.onnx --target abacus
 refused 'alpha is 0.5' "$isomer" optimize lora.onnx no.onnx --alpha 0.5
 refused 'flag --budget' "$isomer" optimize lora.onnx no.onnx --budget soon
