@@ -4,6 +4,7 @@
 set -euo pipefail
 isomer=$PWD/tools/isomer
 models=$PWD/models
+rules=$PWD/rules
 cd "$(mktemp -d)"
 
 fail() {
@@ -99,8 +100,8 @@ grep -q 'not used: wrong' out.txt || fail "$(cat out.txt)"
 
 # Ctrl-C gives the best so far.
 "$isomer" randomize "$models/inception_v3_fp16_b1_dynamo.onnx" big.onnx >out.txt
-"$isomer" optimize big.onnx cut.onnx --baseline taso --budget 100s --check 0 \
-  >out.txt 2>&1 &
+"$isomer" optimize big.onnx cut.onnx --alpha 100 --budget 100s --check 0 \
+  --rules "builtin,$rules/generated.rules" >out.txt 2>&1 &
 search=$!
 # After two seconds of work it searches, however busy the machine is.
 while read -r -a stat <"/proc/$search/stat" && [ "${stat[13]}" -lt 200 ]; do
@@ -108,5 +109,6 @@ while read -r -a stat <"/proc/$search/stat" && [ "${stat[13]}" -lt 200 ]; do
 done
 kill -INT "$search"
 wait "$search" || fail "Ctrl-C: exit code $?"
+grep -q 'it was interrupted' out.txt || fail "Ctrl-C: $(cat out.txt)"
 [ -e cut.onnx ] || fail "Ctrl-C: nothing is written"
 echo "all right"
