@@ -125,8 +125,8 @@ bool Enumerator::Run(const GoOn& go_on) {
   stats_.terms_by_size = {0};
   for (int level = 1; level < options_.depth; ++level) {
     const TermId first = terms_.size();
-    MakeTerms(level);
-    EvaluateTerms(first, level);
+    if (!MakeTerms(level, go_on)) return false;
+    if (!EvaluateTerms(first, level, go_on)) return false;
     MarkReducible(first);
     if (!MakeGraphs(level, go_on)) return false;
     level_start_.push_back(static_cast<GraphId>(graphs_.size()));
@@ -150,13 +150,14 @@ void Enumerator::MakeInstances(int level) {
   });
 }
 
-void Enumerator::MakeTerms(int level) {
+bool Enumerator::MakeTerms(int level, const GoOn& go_on) {
   // Terms are numbered one after the other; what they are instances of is found
   // side by side before, which takes longer.
   if (options_.threads > 1) MakeInstances(level);
   Worker worker(*this);
   int64_t orbits = 0;
   for (GraphId g = level_start_[level - 1]; g < level_start_[level]; ++g) {
+    if (g % kStretch == 0 && !go_on(level, 0)) return false;
     worker.Visit(g);
     worker.ForEachOver([&](const NewStep& step) {
       if (terms_.Find(step.tmpl, step.span()) != kNone) return;
@@ -173,18 +174,20 @@ void Enumerator::MakeTerms(int level) {
     });
   }
   stats_.terms_by_size.push_back(orbits);
+  return true;
 }
 
-void Enumerator::EvaluateTerms(TermId first, int level) {
+bool Enumerator::EvaluateTerms(TermId first, int level, const GoOn& go_on) {
   const bool keep = level <= options_.depth - 2;
   constexpr TermId kTerms = 1024;  // dealt out to threads at once
   std::atomic<TermId> next{first};
+  std::atomic<bool> stopped{false};
   std::mutex mutex;
-  OnThreads(options_.threads, [&](int) {
+  OnThreads(options_.threads, [&](int thread) {
     Worker worker(*this);
     worker.Visit(0);
     std::vector<Field> buffer;
-    for (TermId from = next.fetch_add(kTerms); from < terms_.size();
+    for (TermId from = next.fetch_add(kTerms); from < terms_.size() && !stopped;
          from = next.fetch_add(kTerms)) {
       const TermId to = std::min(from + kTerms, terms_.size());
       std::vector<Field> block;
@@ -222,10 +225,12 @@ void Enumerator::EvaluateTerms(TermId first, int level) {
       for (const auto& [tensor, place] : places) {
         facts_[tensor].values = values_.back().data() + place;
       }
+      if (thread == 0 && !go_on(level, 0)) stopped = true;
     }
     std::lock_guard lock(mutex);
     stats_.evaluations += worker.evaluations;
   });
+  if (stopped) return false;
   // What the first member of an orbit depends on; the others follow.
   Worker worker(*this);
   for (TermId t = first; t < terms_.size(); ++t) {
@@ -245,6 +250,7 @@ void Enumerator::EvaluateTerms(TermId first, int level) {
       f.depends = worker.Depends(step, k);
     }
   }
+  return true;
 }
 
 void Enumerator::MarkReducible(TermId first) {

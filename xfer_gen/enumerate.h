@@ -166,9 +166,10 @@ class Enumerator {
   };
 
   void AddLeaves();
-  void MakeTerms(int level);
+  // False if it was stopped, as below.
+  bool MakeTerms(int level, const GoOn& go_on);
   void MakeInstances(int level);
-  void EvaluateTerms(TermId first, int level);
+  bool EvaluateTerms(TermId first, int level, const GoOn& go_on);
   void MarkReducible(TermId first);
   GraphId FirstChild(GraphId parent) const;
   // Calls `work(worker, thread, stretch, graph)` for every graph that a level

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -183,6 +184,34 @@ TEST(Generate, LimitsStopCleanly) {
   g = Generate(preset, options);
   ASSERT_TRUE(g.ok()) << g.status();
   EXPECT_EQ(g->stats.stop_reason, "interrupted");
+}
+
+// Wherever it is stopped, what has been found can be read.
+TEST(Generate, StopsAnywhere) {
+  const Preset preset = Named("taso-2d-small");
+  for (int threads : {1, 2}) {
+    for (int stop = 0;; ++stop) {
+      std::atomic<int> asked{0};
+      GenerateOptions options;
+      options.enumerate.depth = 2;
+      options.enumerate.threads = threads;
+      options.progress = [&](const GenerateProgress&) {
+        return asked++ < stop;
+      };
+      const absl::StatusOr<Generated> g = Generate(preset, options);
+      ASSERT_TRUE(g.ok()) << g.status();
+      for (const Candidate& c : g->candidates) {
+        EXPECT_FALSE(c.rule().source.outputs.empty()) << c.text;
+      }
+      if (g->stats.stop_reason == "complete") {
+        EXPECT_GE(stop, 3);
+        EXPECT_FALSE(g->candidates.empty());
+        break;
+      }
+      EXPECT_EQ(g->stats.stop_reason, "interrupted");
+      ASSERT_LT(stop, 1000);
+    }
+  }
 }
 
 }  // namespace

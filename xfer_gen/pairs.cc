@@ -137,6 +137,11 @@ class PairFinder::Finder {
     return world == 1 ? prints_[t] : values_[world].Print(t);
   }
 
+  // Whether a tensor types in a world.
+  bool Types(size_t world, TensorId t) {
+    return world == 1 ? prints_[t] != 0 : values_[world].Kind(t) >= 0;
+  }
+
   // Whether the members of a class, single tensors, differ in their template or
   // their operands, in either of the two worlds in which members are compared.
   // Where members were left out the rest does not tell.
@@ -249,10 +254,10 @@ class PairFinder::Finder {
     for (size_t w = 1; w < values_.size(); ++w) {
       bool typed = true, same = true;
       for (size_t k = 0; k < a.outputs.size() && typed; ++k) {
-        const uint64_t x = Print(w, a.outputs[k]);
-        const uint64_t y = Print(w, b.outputs[k]);
-        typed = x != 0 && y != 0;
-        same = same && x == y;
+        typed = Types(w, a.outputs[k]) && Types(w, b.outputs[k]);
+      }
+      for (size_t k = 0; k < a.outputs.size() && typed; ++k) {
+        same = same && Print(w, a.outputs[k]) == Print(w, b.outputs[k]);
       }
       if (!typed) continue;
       if (!same) return false;

@@ -14,33 +14,51 @@ namespace isomer::gen {
 
 namespace {
 
-// The dimensions of operands that dimension `dim` of a value is.
-std::vector<Carried> Carry(const ir::Graph& graph, Value v, int dim) {
-  const ir::Node& n = graph.node(v.node);
-  if (n.kind == ir::Node::Kind::kInput) {
-    for (size_t i = 0; i < graph.inputs().size(); ++i) {
-      if (graph.inputs()[i] == v.node) return {{static_cast<int>(i), dim}};
-    }
-  }
-  if (n.kind != ir::Node::Kind::kOp) return {};
-  std::vector<TensorType> types;
-  for (const Value& in : n.inputs) types.push_back(graph.type(in));
-  absl::StatusOr<std::vector<Sharding>> shardings =
-      LegalShardings(*n.op, types, *n.attrs);
-  if (!shardings.ok()) return {};
-  std::vector<Carried> out;
-  for (const Sharding& s : *shardings) {
-    if (s.output_dim != dim) continue;
-    for (size_t i = 0; i < s.input_dims.size(); ++i) {
-      if (s.input_dims[i] < 0) continue;
-      for (Carried c : Carry(graph, n.inputs[i], s.input_dims[i])) {
-        if (std::find(out.begin(), out.end(), c) == out.end()) out.push_back(c);
+// Finds the dimensions of a graph's inputs that dimensions of its values are.
+class Carrier {
+ public:
+  explicit Carrier(const ir::Graph& graph) : graph_(graph) {}
+
+  std::vector<Carried> Carry(Value v, int dim) {
+    const ir::Node& n = graph_.node(v.node);
+    if (n.kind == ir::Node::Kind::kInput) {
+      for (size_t i = 0; i < graph_.inputs().size(); ++i) {
+        if (graph_.inputs()[i] == v.node) return {{static_cast<int>(i), dim}};
       }
     }
-    break;
+    if (n.kind != ir::Node::Kind::kOp) return {};
+    std::vector<Carried> out;
+    for (const Sharding& s : ShardingsOf(v.node)) {
+      if (s.output_dim != dim) continue;
+      for (size_t i = 0; i < s.input_dims.size(); ++i) {
+        if (s.input_dims[i] < 0) continue;
+        for (Carried c : Carry(n.inputs[i], s.input_dims[i])) {
+          if (std::find(out.begin(), out.end(), c) == out.end()) {
+            out.push_back(c);
+          }
+        }
+      }
+      break;
+    }
+    return out;
   }
-  return out;
-}
+
+ private:
+  // None where they are not known.
+  const std::vector<Sharding>& ShardingsOf(NodeId id) {
+    auto [it, fresh] = shardings_.try_emplace(id);
+    if (!fresh) return it->second;
+    const ir::Node& n = graph_.node(id);
+    std::vector<TensorType> types;
+    for (const Value& in : n.inputs) types.push_back(graph_.type(in));
+    auto found = LegalShardings(*n.op, types, *n.attrs);
+    if (found.ok()) it->second = *std::move(found);
+    return it->second;
+  }
+
+  const ir::Graph& graph_;
+  std::map<NodeId, std::vector<Sharding>> shardings_;
+};
 
 // What carried dimensions depend on: the template, the ranks, and the
 // attributes, where of a list, but for a shape, it matters what is 0 or 1.
@@ -102,10 +120,11 @@ const CarriedDims::Outputs& CarriedDims::Of(const std::string& key,
   std::lock_guard lock(mutex_);
   auto [it, fresh] = known_.try_emplace(key);
   if (!fresh) return it->second;
+  Carrier carrier(graph);
   for (const ir::Output& o : graph.outputs()) {
     auto& dims = it->second.emplace_back();
     for (int d = 0; d < graph.type(o.value).rank(); ++d) {
-      dims.push_back(Carry(graph, o.value, d));
+      dims.push_back(carrier.Carry(o.value, d));
     }
   }
   return it->second;
