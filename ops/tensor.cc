@@ -162,10 +162,8 @@ double LoadFloat(DType dtype, const char* p) {
 }
 
 // Appends the low `bytes` bytes of `bits`; memory is little-endian.
-void StoreBits(std::string& out, uint64_t bits, int bytes) {
-  for (int i = 0; i < bytes; ++i) {
-    out.push_back(static_cast<char>(bits >> (8 * i)));
-  }
+void StoreBits(uint64_t bits, int bytes, char* out) {
+  for (int i = 0; i < bytes; ++i) out[i] = static_cast<char>(bits >> (8 * i));
 }
 
 uint64_t FloatBits(DType dtype, double v) {
@@ -210,18 +208,19 @@ absl::StatusOr<Tensor> FromBytes(const TensorType& type,
 }
 
 std::string ToBytes(const Tensor& t) {
-  std::string out;
   const int size = ByteSize(t.type.dtype);
-  out.reserve(t.size() * size);
+  std::string out(t.size() * size, '\0');
   std::visit(
       [&](const auto& v) {
         using T = typename std::decay_t<decltype(v)>::value_type;
+        char* at = out.data();
         for (const T& x : v) {
           if constexpr (std::is_same_v<T, int64_t>) {
-            StoreBits(out, static_cast<uint64_t>(x), size);
+            StoreBits(static_cast<uint64_t>(x), size, at);
           } else {
-            StoreBits(out, FloatBits(t.type.dtype, ToReal(x)), size);
+            StoreBits(FloatBits(t.type.dtype, ToReal(x)), size, at);
           }
+          at += size;
         }
       },
       t.data);

@@ -20,7 +20,7 @@ namespace isomer::verify {
 namespace {
 
 // Raised when `proved` comes to mean something else.
-constexpr int kVerifierVersion = 1;
+constexpr int kVerifierVersion = 2;
 
 constexpr absl::string_view kVerdicts[] = {"proved", "refuted", "unknown"};
 
