@@ -298,7 +298,7 @@ TEST(ForeignTextTest, UnitysRules) {
              "add(relu(v1), relu(v2)) => "
              "let t0 = relu(concat(v1, v2, axis=0)) in "
              "reduce_sum(reshape(t0, shape=[2 (dim(t0, 0) / 2) dim(t0, 1) "
-             "dim(t0, 2)]), axes=[0])");
+             "dim(t0, 2)]), axes=[0]) where rank(v1) == 3");
   const ForeignRule& r = RulesOf(kUnity)[16];
   ASSERT_EQ(r.parallel.size(), 4u);
   EXPECT_EQ(r.parallel[0].kind, ParallelStep::Kind::kPartition);

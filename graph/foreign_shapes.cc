@@ -194,8 +194,11 @@ absl::Status Finder::RanksOf(const WireOp& op, const ForeignOp& info, int out,
       break;
     case K::kLinear:
     case K::kReplicate:
+      rank = 3;
+      break;
     case K::kReduce:
       rank = 3;
+      implied = false;  // what it reshapes may have more dimensions of size 1
       break;
     case K::kEye:
       rank = 2;

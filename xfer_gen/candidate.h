@@ -25,7 +25,8 @@ struct CandidateLeaf {
 struct Candidate {
   // Both ways, without a name or conditions. The source has at least as many
   // steps as the target and names every leaf; a target may be a bare leaf.
-  // Values used twice are bound by `let`; attributes are literals. As text it
+  // Values used twice are bound by `let`; attributes are literals, or sizes
+  // of what they are about. As text it
   // takes a tenth of the memory, and there may be hundreds of thousands.
   std::string text;
   ir::RuleSyntax rule() const {
@@ -42,6 +43,9 @@ struct Candidate {
   // both sides (they are then equal in it). Without that the equality has been
   // seen at the first sizes alone.
   bool seen_at_other_sizes = false;
+  // Whether another candidate says the same with shapes by sizes of operands:
+  // this one, with shapes in numbers, says more if those can be variables.
+  bool said_by_sizes = false;
   // What it was found with, for the comment of its rule.
   std::string origin = {};
 };

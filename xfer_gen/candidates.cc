@@ -7,11 +7,13 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <thread>
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -28,6 +30,9 @@ struct Keyed {
   bool elsewhere = false;
   size_t place = 0;
   std::string text = {};
+  // The same with sizes of operands in place of numbers in shapes, where
+  // templates give those.
+  std::string by_sizes = {};
   std::vector<CandidateLeaf> leaves = {};
   int steps() const { return source_steps + target_steps; }
 };
@@ -38,18 +43,37 @@ class Writer {
       : preset_(all.preset()),
         dag_(hits.dag),
         leaves_(LeavesOf(all.preset())),
-        values_(hits.dag, all.world(), seed) {
+        values_(hits.dag, all.world(), seed),
+        by_sizes_(absl::c_any_of(all.preset().templates, GivesSizes)) {
     for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
       names_[leaf] = NameOf(leaf);
     }
   }
 
-  // Writes pair number `place` as a rule, if it can be one.
+  // Writes pair number `place` as a rule, if it can be one: with sizes as
+  // numbers, from which a shape may become a variable, and by sizes of
+  // operands, which hold whatever the numbers.
   void Write(const EqualPair& p, size_t place) {
+    auto numbers = WriteAs(p, place, ShapeText::kNumbers);
+    if (!numbers) return;
+    auto sizes =
+        by_sizes_ ? WriteAs(p, place, ShapeText::kSizes) : std::nullopt;
+    if (sizes && sizes->text != numbers->text) {
+      numbers->by_sizes = sizes->text;
+      found_.push_back(*std::move(sizes));
+    }
+    found_.push_back(*std::move(numbers));
+  }
+
+  std::vector<Keyed>& found() { return found_; }
+
+ private:
+  std::optional<Keyed> WriteAs(const EqualPair& p, size_t place,
+                               ShapeText shapes) {
     for (TensorId t : p.cuts) names_[t] = NameOf(t);
     ir::RuleSyntax rule;
-    rule.source = SideOf(dag_, values_, p.a, names_);
-    rule.target = SideOf(dag_, values_, p.b, names_);
+    rule.source = SideOf(dag_, values_, p.a, names_, shapes);
+    rule.target = SideOf(dag_, values_, p.b, names_, shapes);
     for (TensorId t : p.cuts) names_.erase(t);
     std::set<uint32_t> steps_a, steps_b;
     CountSteps(p.a, p.cuts, steps_a);
@@ -74,7 +98,7 @@ class Writer {
       std::swap(rule.source, rule.target);
       std::swap(source, target);
       std::swap(steps_a, steps_b);
-      if (!covers(source, target) || is_bare(rule.source)) return;
+      if (!covers(source, target) || is_bare(rule.source)) return std::nullopt;
     }
     rule.both_ways = !is_bare(rule.target) && covers(target, source);
     if (rule.both_ways && steps_a.size() == steps_b.size() &&
@@ -98,12 +122,9 @@ class Writer {
     k.source_steps = static_cast<int>(steps_a.size());
     k.target_steps = static_cast<int>(steps_b.size());
     k.elsewhere = p.elsewhere;
-    found_.push_back(std::move(k));
+    return k;
   }
 
-  std::vector<Keyed>& found() { return found_; }
-
- private:
   // What tensors are called until they get their names.
   static std::string NameOf(TensorId t) { return absl::StrCat("#", t); }
   static TensorId TensorOf(absl::string_view name) {
@@ -151,13 +172,14 @@ class Writer {
   const Dag& dag_;
   const std::vector<Leaf> leaves_;
   DagValues values_;  // in the world of the enumeration
+  const bool by_sizes_;
   // Of what stands as a variable: the leaves, and the cuts of the pair at hand.
   std::map<TensorId, std::string> names_;
   std::vector<Keyed> found_;
 };
 
-// Of candidates that read the same, the first stays; they come sorted by steps,
-// then by text.
+// Of candidates that read the same, the first stays, and so does one of those
+// that read the same by sizes; they come sorted by steps, then by text.
 std::vector<Candidate> Sorted(std::vector<Keyed> found) {
   std::sort(found.begin(), found.end(), [](const Keyed& a, const Keyed& b) {
     return std::tie(a.text, a.place) < std::tie(b.text, b.place);
@@ -167,6 +189,10 @@ std::vector<Candidate> Sorted(std::vector<Keyed> found) {
                             return a.text == b.text;
                           }),
               found.end());
+  std::set<std::string> by_sizes;
+  std::erase_if(found, [&](const Keyed& k) {
+    return !k.by_sizes.empty() && !by_sizes.insert(k.by_sizes).second;
+  });
   std::stable_sort(
       found.begin(), found.end(),
       [](const Keyed& a, const Keyed& b) { return a.steps() < b.steps(); });
@@ -174,7 +200,7 @@ std::vector<Candidate> Sorted(std::vector<Keyed> found) {
   out.reserve(found.size());
   for (Keyed& k : found) {
     out.push_back({std::move(k.text), std::move(k.leaves), k.source_steps,
-                   k.target_steps, k.elsewhere, ""});
+                   k.target_steps, k.elsewhere, !k.by_sizes.empty(), ""});
   }
   return out;
 }

@@ -5,8 +5,11 @@
 #include "xfer_gen/generalise.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -41,6 +44,7 @@ struct Fare {
   int passed = 0;  // cases that are about something and hold
   int failed = 0;
   int freedom = 0;  // how many sizes are free, at most, in a case that holds
+  int open = 0;     // the same of cases that may or may not
   // Attribute variables that had one value in all assignments.
   std::set<std::string> idle = {};
   std::string failure;
@@ -72,12 +76,16 @@ class Generaliser {
   // The rule at the ranks that were seen, which is quickly checked.
   RuleSyntax Pinned(RuleSyntax rule) const;
   void NameSizes(const std::vector<SizeGroup>& groups);
-  Fare Try(const RuleSyntax& rule, int assignments,
-           const ir::RuleLimits& limits = kTrialLimits) const;
+  // How a form fares. Generalising comes back to some, which are kept.
+  const Fare& Try(const RuleSyntax& rule, int assignments,
+                  const ir::RuleLimits& limits = kTrialLimits) const;
+  Fare TryAnew(const RuleSyntax& rule, int assignments,
+               const ir::RuleLimits& limits) const;
   bool CoversWhereSeen(const ir::Rule& rule) const;
   RuleSyntax Formed() const { return WithForms(base_, groups_, forms_); }
   void SetForms(bool axes, AttrForm form);
 
+  absl::Status FreeAll();
   absl::Status FreeAxes();
   bool AllAxesFree();
   absl::Status Restrict(Fare fare);
@@ -98,6 +106,11 @@ class Generaliser {
   // The rule so far: the forms of the groups, and what it asks for.
   std::vector<AttrForm> forms_;
   std::vector<ConditionSyntax> where_;
+  // The target is whole where the source is cut over devices: read from right
+  // to left there is no telling over how many.
+  bool forgets_degree_ = false;
+  // By text, assignments and limit on steps.
+  mutable std::map<std::tuple<std::string, int, int>, Fare> fares_;
 };
 
 // Makes the source the side that can be one; both ways if both can. The ranks
@@ -115,6 +128,16 @@ absl::Status Generaliser::SetDirections(RuleSyntax& rule) const {
 RuleSyntax Generaliser::Pinned(RuleSyntax rule) const {
   for (ConditionSyntax& c : RanksOf(seen_)) rule.where.push_back(std::move(c));
   return rule;
+}
+
+bool HasDegree(const ir::SideSyntax& side) {
+  RuleSyntax rule;
+  rule.source = side;
+  return absl::c_any_of(Calls(rule), [](const ir::ExprSyntax* call) {
+    return absl::c_any_of(call->attrs, [](const ir::AttrSyntax& a) {
+      return a.name == "degree";
+    });
+  });
 }
 
 absl::Status Generaliser::Prepare() {
@@ -135,19 +158,23 @@ absl::Status Generaliser::Prepare() {
   }
   seen_ = std::move(in_order);
   const CallTypes types = TypesOfCalls(checked, seen_);
-  NameSizes(SizesOf(base_, types, seen_));
+  if (!candidate_.said_by_sizes) NameSizes(SizesOf(base_, types, seen_));
   RETURN_IF_ERROR(SetDirections(base_));
   groups_ = GroupsOf(base_, types);
+  forgets_degree_ = HasDegree(base_.source) && !HasDegree(base_.target);
   return absl::OkStatus();
 }
 
 // Writes numbers as the sizes that leave the most others free, and as the end
-// of what is sliced where that leaves no fewer.
+// of what is sliced where that leaves no fewer. A form that fails somewhere may
+// hold under a condition, and is better than none.
 void Generaliser::NameSizes(const std::vector<SizeGroup>& groups) {
   constexpr auto kEnd = ir::ValueSyntax::Kind::kEnd;
+  constexpr int kHolds = 100;  // more than there are sizes
   auto freedom = [&](const RuleSyntax& syntax) {
-    const Fare fare = Try(Pinned(syntax), options_.assignments);
-    return fare.passed > 0 ? fare.freedom : -1;
+    const Fare& fare = Try(Pinned(syntax), options_.assignments);
+    if (fare.passed > 0) return kHolds + fare.freedom;
+    return fare.open > 0 ? fare.open : -1;
   };
   for (const SizeGroup& group : groups) {
     int best = freedom(base_);
@@ -175,8 +202,16 @@ bool Generaliser::CoversWhereSeen(const ir::Rule& rule) const {
                      std::vector<std::optional<Attr>>(rule.attrs().size()));
 }
 
-Fare Generaliser::Try(const RuleSyntax& syntax, int assignments,
-                      const ir::RuleLimits& limits) const {
+const Fare& Generaliser::Try(const RuleSyntax& syntax, int assignments,
+                             const ir::RuleLimits& limits) const {
+  auto [it, fresh] =
+      fares_.try_emplace({ir::PrintRule(syntax), assignments, limits.steps});
+  if (fresh) it->second = TryAnew(syntax, assignments, limits);
+  return it->second;
+}
+
+Fare Generaliser::TryAnew(const RuleSyntax& syntax, int assignments,
+                          const ir::RuleLimits& limits) const {
   Fare fare;
   auto rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
   if (!rule.ok()) {
@@ -188,7 +223,7 @@ Fare Generaliser::Try(const RuleSyntax& syntax, int assignments,
     return fare;
   }
   // A merge that could no longer be made, only undone, would be of little use.
-  if (base_.both_ways &&
+  if (base_.both_ways && !forgets_degree_ &&
       !ir::Rule::Create(Pinned(syntax), /*reversed=*/true).ok()) {
     fare.failure = "it could no longer be read from right to left";
     return fare;
@@ -201,8 +236,9 @@ Fare Generaliser::Try(const RuleSyntax& syntax, int assignments,
       TryCases(*rule, {.assignments = assignments, .seed = options_.seed});
   for (size_t c = 0; c < trials.size(); ++c) {
     const CaseTrial& t = trials[c];
-    if (!t.failure && t.solid) {
-      fare.freedom = std::max(fare.freedom, FreeSizes(rule->cases()[c]));
+    if (t.solid) {
+      int& most = t.failure ? fare.open : fare.freedom;
+      most = std::max(most, FreeSizes(rule->cases()[c]));
     }
     if (t.failure && fare.failed == 0) fare.failure = *t.failure;
     fare.failed += t.failure.has_value();
@@ -224,6 +260,15 @@ void Generaliser::SetForms(bool axes, AttrForm form) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].axis == axes) forms_[g] = form;
   }
+}
+
+// Makes variables of all attributes, but for axes if that does not hold.
+absl::Status Generaliser::FreeAll() {
+  forms_.assign(groups_.size(), AttrForm::kVariable);
+  if (AllAxesFree()) return absl::OkStatus();
+  SetForms(/*axes=*/true, AttrForm::kAsIs);
+  if (Try(Formed(), options_.assignments).good()) return absl::OkStatus();
+  return absl::FailedPreconditionError("it holds for some shapes alone");
 }
 
 // Settles ranks and axes, with the other attributes as they were seen.
@@ -410,19 +455,31 @@ void Generaliser::FixIdleVariables() {
 
 absl::StatusOr<RuleSyntax> Generaliser::Run() {
   RETURN_IF_ERROR(Prepare());
-  forms_.assign(groups_.size(), AttrForm::kAsIs);
-  RETURN_IF_ERROR(FreeAxes());
-  if (options_.attributes) FreeOthers();
+  if (options_.worthwhile && !options_.worthwhile(Pinned(base_))) {
+    return absl::AbortedError("not worthwhile");
+  }
+  if (candidate_.said_by_sizes) {
+    RETURN_IF_ERROR(FreeAll());
+  } else {
+    forms_.assign(groups_.size(), AttrForm::kAsIs);
+    RETURN_IF_ERROR(FreeAxes());
+    if (options_.attributes) FreeOthers();
+  }
   FixIdleVariables();
   if (!where_.empty()) DropConditions();
   RuleSyntax rule = Formed();
   rule.where = where_;
   Fare fare = Try(rule, options_.final_assignments, ir::RuleLimits());
-  if (!fare.good()) {
-    // What holds at the ranks seen need not at others.
+  if (!fare.good() && !candidate_.said_by_sizes) {
+    // What holds at the ranks seen need not at others, and there may be too
+    // many of those.
     SetForms(/*axes=*/false, AttrForm::kAsIs);
     rule = Formed();
     rule.where = where_;
+    fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+  }
+  if (!fare.good() && !candidate_.said_by_sizes) {
+    rule = Pinned(base_);
     fare = Try(rule, options_.final_assignments, ir::RuleLimits());
   }
   if (!fare.good()) return absl::FailedPreconditionError(fare.failure);

@@ -8,6 +8,7 @@
 #define ISOMER_XFER_GEN_GENERALISE_H_
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -21,11 +22,15 @@ struct GeneraliseOptions {
   int final_assignments = 64;  // that the result must pass
   uint64_t seed = 1;
   bool attributes = true;  // whether attributes other than axes are freed
+  // Asked, if set, about the rule as it was seen, at the ranks that were seen
+  // and with numbers as sizes: what it says no to is not generalised.
+  std::function<bool(const ir::RuleSyntax&)> worthwhile = {};
 };
 
 // The rule that a candidate stands for: with a direction in which it can be a
 // source, `<=>` if it can in both, and no condition that could be left out.
-// FailedPrecondition if no form of it holds, with the trial that it failed.
+// FailedPrecondition if no form of it holds, with the trial that it failed;
+// Aborted if it was not worthwhile.
 absl::StatusOr<ir::RuleSyntax> Generalise(const Candidate& candidate,
                                           const GeneraliseOptions& options);
 

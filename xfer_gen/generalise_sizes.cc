@@ -93,6 +93,14 @@ ValueSyntax* Find(ExprSyntax& call, const SizeGroup::Use& use) {
   return nullptr;
 }
 
+// Whether a number of a list counts the parts that another item of it is made
+// of (`[2 (dim(x, 0)/2)]`): it is then no size.
+bool CountsParts(const ValueSyntax& list, const ValueSyntax& number) {
+  return absl::c_any_of(list.args, [&](const ValueSyntax& v) {
+    return v.kind == VKind::kDiv && v.args[1] == number;
+  });
+}
+
 class Collector {
  public:
   Collector(const CallTypes& types, const SeenTensors& seen)
@@ -165,6 +173,7 @@ class Collector {
       if (same && !list.args.empty()) whole.options.push_back(std::move(list));
     }
     for (size_t i = 0; i < a.value.args.size(); ++i) {
+      if (CountsParts(a.value, a.value.args[i])) continue;
       AddNumber({call, a.name, static_cast<int>(i)}, a.value.args[i]);
     }
   }
@@ -199,9 +208,11 @@ bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen) {
   for (const ExprSyntax* call : Calls(copy)) {
     for (const ir::AttrSyntax& a : call->attrs) {
       if (a.name != "shape" && !IsBound(a.name)) continue;
-      if (is_size(a.value) || absl::c_any_of(a.value.args, is_size)) {
-        return true;
-      }
+      if (is_size(a.value)) return true;
+      const bool sized = absl::c_any_of(a.value.args, [&](const auto& v) {
+        return is_size(v) && !CountsParts(a.value, v);
+      });
+      if (sized) return true;
     }
   }
   return false;

@@ -74,6 +74,62 @@ TEST(GeneraliseTest, NumbersBecomeSizes) {
             " => x");
 }
 
+// Shapes that templates give by sizes stay so; a number that counts parts is no
+// size.
+TEST(GeneraliseTest, ShapesBySizesHoldWhateverTheNumbers) {
+  EXPECT_EQ(Generalised("let t1 = concat(x1, x2, axis=1) in"
+                        " reduce_sum(reshape(t1, shape=[dim(t1, 0) 2"
+                        " (dim(t1, 1) / 2)]), axis=1) <=> add(x1, x2)",
+                        "x1 f32[2,4], x2 f32[2,4]"),
+            "let t1 = concat(x, y, axis=1) in\n"
+            "reduce_sum(reshape(t1, shape=[dim(t1, 0) 2 (dim(t1, 1) / 2)]),"
+            " axis=1)\n<=> add(x, y)");
+}
+
+// The same in numbers is of use only if it holds for any shape.
+TEST(GeneraliseTest, SaidBySizesItMustHoldForAllShapes) {
+  Candidate any =
+      Make("relu(reshape(x1, shape=[4 2])) <=> reshape(relu(x1), shape=[4 2])",
+           "x1 f32[2,4]");
+  any.said_by_sizes = true;
+  auto rule = Generalise(any, {});
+  ASSERT_TRUE(rule.ok()) << rule.status();
+  EXPECT_EQ(ir::PrintRule(*rule),
+            "relu(reshape(x, shape=s)) <=> reshape(relu(x), shape=s)");
+  Candidate some = Make(
+      "reduce_sum(reshape(concat(x1, x2, axis=1), shape=[2 2 4]), axis=1)"
+      " <=> add(x1, x2)",
+      "x1 f32[2,4], x2 f32[2,4]");
+  some.said_by_sizes = true;
+  EXPECT_EQ(Generalise(some, {}).status().message(),
+            "it holds for some shapes alone");
+}
+
+TEST(GeneraliseTest, WhatIsNotWorthwhileIsLeft) {
+  std::string asked;
+  GeneraliseOptions options;
+  options.worthwhile = [&](const ir::RuleSyntax& seen) {
+    asked = ir::PrintRule(seen);
+    return false;
+  };
+  auto rule = Generalise(
+      Make("matmul(x1, eye(shape=[4 4])) <=> x1", "x1 f32[2,4]"), options);
+  EXPECT_TRUE(absl::IsAborted(rule.status())) << rule.status();
+  EXPECT_EQ(asked,
+            "matmul(x1, eye(shape=[dim(x1, 1) dim(x1, 1)])) => x1"
+            " where rank(x1) == 2");
+}
+
+// Over how many devices the whole is cut is up to who cuts it.
+TEST(GeneraliseTest, TheDegreeOfACutMayBeForgotten) {
+  EXPECT_EQ(Generalised("reduce(matmul(partition(x1, dim=1, axis=m, degree=2),"
+                        " partition(x2, dim=0, axis=m, degree=2)), axis=m) <=>"
+                        " matmul(x1, x2)",
+                        "x1 f32[3,4], x2 f32[4,5]"),
+            "reduce(matmul(partition(x, dim=a, axis=m, degree=d), partition(y, "
+            "dim=a2, axis=m, degree=d)), axis=m)\n=> matmul(x, y)");
+}
+
 TEST(GeneraliseTest, OrCountFromTheEnd) {
   EXPECT_EQ(
       Generalised("add(matmul(x1, w1), matmul(x2, w2)) <=>"

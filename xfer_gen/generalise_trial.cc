@@ -18,7 +18,8 @@ namespace {
 
 using Inputs = std::map<std::string, Tensor>;
 
-// Sizes at which a side is cheap to run, by the highest rank of a tensor.
+// Sizes at which a side is cheap to run, by the highest rank of a tensor where
+// there are several.
 constexpr int64_t kMaxSize = 4, kMaxSizeOfHighRank = 3;
 constexpr int kHighRank = 4, kTries = 120;
 
@@ -159,8 +160,9 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
   std::vector<CaseTrial> out(cases);
   for (int c = 0; c < cases; ++c) {
     const ir::RuleCase& of = rule.cases()[c];
-    const int64_t size =
-        HighestRank(of) >= kHighRank ? kMaxSizeOfHighRank : kMaxSize;
+    const int64_t size = HighestRank(of) >= kHighRank && of.tensors.size() > 1
+                             ? kMaxSizeOfHighRank
+                             : kMaxSize;
     for (int n = 0; n < each; ++n) {
       if (out[c].failure && !options.go_on) break;
       const auto at = Instance(rule, of, size, random);

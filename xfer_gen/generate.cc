@@ -19,7 +19,7 @@ namespace isomer::gen {
 namespace {
 
 constexpr int kMaxLeaves = 31;
-constexpr absl::string_view kFormat = "isomer gen state 1";
+constexpr absl::string_view kFormat = "isomer gen state 2";
 
 double Now() {
   return std::chrono::duration<double>(
@@ -163,7 +163,7 @@ std::string WriteCandidates(absl::string_view key, const Generated& generated) {
       s.found.false_positives, " ", s.peak_bytes, " ", s.stop_reason, "\n");
   for (const Candidate& c : generated.candidates) {
     absl::StrAppend(&out, "candidate ", c.source_steps, " ", c.target_steps,
-                    " ", c.seen_at_other_sizes, "\n");
+                    " ", c.seen_at_other_sizes, " ", c.said_by_sizes, "\n");
     for (const CandidateLeaf& leaf : c.leaves) {
       absl::StrAppend(&out, "leaf ", leaf.name, " ", leaf.weight, " ",
                       TypeText(leaf.type), "\n");
@@ -194,12 +194,13 @@ absl::Status ReadLine(absl::string_view line, Generated& out) {
   }
   if (words[0] == "candidate") {
     Candidate& c = out.candidates.emplace_back();
-    int seen = 0;
+    int seen = 0, said = 0;
     if (!integer(1, c.source_steps) || !integer(2, c.target_steps) ||
-        !integer(3, seen)) {
+        !integer(3, seen) || !integer(4, said)) {
       return Invalid("a candidate's line");
     }
     c.seen_at_other_sizes = seen != 0;
+    c.said_by_sizes = said != 0;
     return absl::OkStatus();
   }
   if (out.candidates.empty()) return Invalid("no candidate's line first");

@@ -2,6 +2,7 @@
 // reads back.
 #include "xfer_gen/generate.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -62,6 +63,33 @@ TEST(Generate, FindsTheLawsOfTwoDimensions) {
     EXPECT_GE(c.source_steps, c.target_steps) << c.text;
     EXPECT_TRUE(c.seen_at_other_sizes) << c.text;
   }
+}
+
+// A shape that a template gives by sizes of its operand is written so, and as
+// numbers once; a template that does not is written once.
+TEST(Generate, ShapesAreWrittenBySizesToo) {
+  auto preset = ParsePreset("tiny",
+                            "depth 2\nleaf x(2): f32[p,q]\nsizes p=4 q=6\n"
+                            "sizes p=6 q=10\n"
+                            "template grid(a): reshape(a, shape=[2 (dim(a, 0)/2"
+                            "*dim(a, 1))]) where rank(a) == 2\n"
+                            "template relu(a): relu(a)\n");
+  ASSERT_TRUE(preset.ok()) << preset.status();
+  const Generated g = Found(*preset, 2);
+  std::vector<std::string> numbers, sizes;
+  for (const Candidate& c : g.candidates) {
+    if (!absl::StrContains(c.text, "reshape(x1")) continue;
+    (c.said_by_sizes ? numbers : sizes)
+        .push_back(absl::StrReplaceAll(c.text, {{"\n", " "}}));
+  }
+  EXPECT_THAT(numbers, testing::Contains("relu(reshape(x1, shape=[2 12])) <=> "
+                                         "reshape(relu(x1), shape=[2 12])"));
+  EXPECT_THAT(
+      sizes,
+      testing::Contains(
+          "let t1 = relu(x1) in reshape(t1, shape=[2 (dim(t1, 0) / 2 * dim(t1, "
+          "1))]) <=> relu(reshape(x1, shape=[2 (dim(x1, 0) / 2 * dim(x1, "
+          "1))]))"));
 }
 
 TEST(Generate, FindsTwoOutputsThatShare) {

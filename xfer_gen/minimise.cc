@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
@@ -41,7 +42,7 @@ verify::VerifyOptions ProofOptions(int64_t steps) {
   options.prove.steps = steps;
   return options;
 }
-constexpr int64_t kProofSteps = 3'000, kQuickSteps = 1'000;
+constexpr int64_t kProofSteps = 20'000, kQuickSteps = 1'000;
 
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
@@ -128,6 +129,115 @@ SeenTensors Leaves(const Candidate& candidate) {
   return out;
 }
 
+// Why a rule at the ranks and sizes that were seen cannot be proved, or "": at
+// more of them it will not be either. One that takes sizes for numbers may be
+// about something else once those are variables.
+std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
+  if (NamesSizes(seen, leaves)) return "";
+  const auto rule = ir::Rule::Create(seen);
+  if (!rule.ok()) return "";
+  const verify::Verdict quick =
+      verify::Verify(*rule, ProofOptions(kQuickSteps));
+  if (quick.outcome != verify::Outcome::kUnknown) return "";
+  return absl::StrCat("unknown: ", quick.reason);
+}
+
+// What becomes of a candidate whatever the other rules are.
+struct Proposal {
+  std::optional<RuleSyntax> rule;  // proved, in the directions that it has
+  std::string why;                 // there is none
+  bool unproved = false;           // as far as anybody knows it is true
+};
+
+// Reduces a rule to the directions in which it is proved; the reason if there
+// is none.
+absl::StatusOr<std::optional<std::string>> ProveWays(
+    RuleSyntax& rule, const Candidate& candidate) {
+  if (NamesSizes(rule, Leaves(candidate)))
+    return "it is about the sizes that were seen";
+  rule.name = NameOf(rule);
+  absl::Status broken = absl::OkStatus();
+  std::optional<std::string> why;
+  bool proved[2] = {false, false};
+  for (int way = 0; way <= rule.both_ways; ++way) {
+    const auto made = ir::Rule::Create(rule, /*reversed=*/way == 1);
+    if (!made.ok()) {
+      if (way == 0) broken = made.status();
+      continue;
+    }
+    const verify::Verdict verdict =
+        verify::Verify(*made, ProofOptions(kProofSteps));
+    proved[way] = verdict.outcome == verify::Outcome::kProved;
+    if (proved[way] || why) continue;
+    why = absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
+                       verdict.counterexample ? "false at some sizes or values"
+                                              : verdict.reason);
+  }
+  if (!proved[0] && !proved[1]) {
+    if (!why) return broken;
+    return why;
+  }
+  if (!proved[0]) std::swap(rule.source, rule.target);
+  rule.both_ways = proved[0] && proved[1];
+  return std::nullopt;
+}
+
+// What is more general is harder to prove: where that fails, attributes stay
+// as they were seen, and then ranks too.
+absl::StatusOr<Proposal> Propose(const Candidate& candidate,
+                                 GeneraliseOptions options) {
+  Proposal out;
+  std::string before;
+  for (const bool attributes : {true, false}) {
+    options.attributes = attributes;
+    options.worthwhile = [&](const RuleSyntax& seen) {
+      if (attributes) out.why = NotProvable(seen, Leaves(candidate));
+      return !attributes || out.why.empty();
+    };
+    auto rule = Generalise(candidate, options);
+    out.unproved = absl::IsAborted(rule.status());
+    if (out.unproved) return out;
+    if (!rule.ok()) {
+      out.why = absl::StrCat("fails: ", rule.status().message());
+      return out;
+    }
+    SiblingsFirst(*rule);
+    const std::string text = ir::PrintRule(*rule);
+    if (text == before) continue;
+    before = text;
+    ASSIGN_OR_RETURN(std::optional<std::string> reason,
+                     ProveWays(*rule, candidate));
+    if (!reason) {
+      out.rule = *std::move(rule);
+      return out;
+    }
+    if (out.why.empty()) out.why = *std::move(reason);
+  }
+  if (!candidate.said_by_sizes) {
+    RuleSyntax seen = WhereSeen(candidate);
+    ASSIGN_OR_RETURN(std::optional<std::string> still,
+                     ProveWays(seen, candidate));
+    if (!still) {
+      out.rule = std::move(seen);
+      return out;
+    }
+  }
+  out.unproved = true;
+  return out;
+}
+
+// Runs a task for every number below `n` on some threads.
+void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task) {
+  std::atomic<size_t> next{0};
+  auto work = [&] {
+    for (size_t i = next++; i < n; i = next++) task(i);
+  };
+  std::vector<std::thread> pool;
+  for (int t = 1; t < threads; ++t) pool.emplace_back(work);
+  work();
+  for (std::thread& t : pool) t.join();
+}
+
 class Minimiser {
  public:
   explicit Minimiser(const MinimiseOptions& options) : options_(options) {}
@@ -143,16 +253,20 @@ class Minimiser {
 
   // What is known of a candidate before it is taken.
   struct Looked {
+    const Candidate* candidate = nullptr;
     std::optional<ir::Rule> rule;    // where it was seen
     std::optional<std::string> why;  // it is left out
+    int rules = 0;                   // that there were
+    std::optional<absl::StatusOr<Proposal>> proposal;
   };
 
   std::optional<std::string> Given(const ir::Rule& rule, bool both_ways) const;
   Looked Look(const Candidate& candidate) const;
+  void LookAgain(Looked& looked) const;
   absl::Status TakeBatch(absl::Span<const Candidate* const> batch);
-  absl::Status Take(const Candidate& candidate, Looked looked, bool again);
-  absl::StatusOr<std::optional<std::string>> Keep(RuleSyntax rule,
-                                                  const Candidate& candidate);
+  void ProposeSome(absl::Span<Looked> batch);
+  absl::Status Take(Looked looked);
+  absl::Status Keep(RuleSyntax rule, const Candidate& candidate);
   const Equation& EquationOf(int number) const;
   void DropWhatLaterRulesGive();
   ir::RuleFileSyntax File() const;
@@ -184,115 +298,80 @@ std::optional<std::string> Minimiser::Given(const ir::Rule& rule,
 }
 
 Minimiser::Looked Minimiser::Look(const Candidate& candidate) const {
+  Looked out;
+  out.candidate = &candidate;
+  out.rules = theory_.rules();
   const RuleSyntax seen = WhereSeen(candidate);
   auto checked = ir::Rule::Create(seen);
   if (!checked.ok()) checked = ir::Rule::Create(seen, /*reversed=*/true);
   if (!checked.ok()) {
-    return {std::nullopt,
-            absl::StrCat("ill-formed: ", checked.status().message())};
+    out.why = absl::StrCat("ill-formed: ", checked.status().message());
+    return out;
   }
-  std::optional<std::string> why = Given(*checked, seen.both_ways);
-  return {*std::move(checked), std::move(why)};
+  out.why = Given(*checked, seen.both_ways);
+  out.rule = *std::move(checked);
+  return out;
+}
+
+// Looks at what was left once more if rules have come since.
+void Minimiser::LookAgain(Looked& looked) const {
+  if (looked.why || looked.rules == theory_.rules()) return;
+  looked.why = Given(*looked.rule, looked.candidate->rule().both_ways);
+  looked.rules = theory_.rules();
 }
 
 // Candidates are looked at side by side with the rules at the start of the
 // batch; those that are left are taken one after the other.
 absl::Status Minimiser::TakeBatch(absl::Span<const Candidate* const> batch) {
   std::vector<Looked> looked(batch.size());
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i = next++; i < batch.size(); i = next++) {
-      looked[i] = Look(*batch[i]);
-    }
-  };
-  std::vector<std::thread> pool;
-  for (int t = 1; t < options_.threads; ++t) pool.emplace_back(work);
-  work();
-  for (std::thread& t : pool) t.join();
-  const int rules = theory_.rules();
+  InParallel(options_.threads, batch.size(),
+             [&](size_t i) { looked[i] = Look(*batch[i]); });
   for (size_t i = 0; i < batch.size() && !out_.stopped; ++i) {
-    RETURN_IF_ERROR(
-        Take(*batch[i], std::move(looked[i]), theory_.rules() > rules));
+    if (!looked[i].why && !looked[i].proposal) {
+      ProposeSome(absl::MakeSpan(looked).subspan(i));
+    }
+    RETURN_IF_ERROR(Take(std::move(looked[i])));
     out_.stopped = options_.progress && !options_.progress(++done_, total_);
   }
   return absl::OkStatus();
 }
 
-// `again` says that rules have come since the candidate was looked at.
-absl::Status Minimiser::Take(const Candidate& candidate, Looked looked,
-                             bool again) {
+// Generalises and proves, side by side, as many of the next candidates that are
+// left as there are threads. The rule of an earlier one may yet give a later
+// one, whose proposal is then for nothing.
+void Minimiser::ProposeSome(absl::Span<Looked> batch) {
+  const absl::Time start = absl::Now();
+  std::vector<Looked*> some;
+  for (Looked& looked : batch) {
+    if (static_cast<int>(some.size()) == options_.threads) break;
+    if (!looked.why) some.push_back(&looked);
+  }
+  InParallel(options_.threads, some.size(), [&](size_t i) {
+    LookAgain(*some[i]);
+    if (some[i]->why) return;
+    some[i]->proposal = Propose(*some[i]->candidate, options_.generalise);
+  });
+  out_.generalise_s += Since(start);
+}
+
+absl::Status Minimiser::Take(Looked looked) {
+  LookAgain(looked);
   auto drop = [&](std::string why) {
-    out_.dropped.push_back({candidate.text, std::move(why)});
+    out_.dropped.push_back({looked.candidate->text, std::move(why)});
     return absl::OkStatus();
   };
   if (looked.why) return drop(*std::move(looked.why));
-  const RuleSyntax seen = candidate.rule();
-  if (again) looked.why = Given(*looked.rule, seen.both_ways);
-  if (looked.why) return drop(*std::move(looked.why));
-  // What cannot be proved where it was seen will not be at more sizes, unless
-  // it takes sizes for numbers.
-  if (!NamesSizes(seen, Leaves(candidate))) {
-    const verify::Verdict quick =
-        verify::Verify(*looked.rule, ProofOptions(kQuickSteps));
-    if (quick.outcome == verify::Outcome::kUnknown) {
-      ++out_.unproved;
-      return drop(absl::StrCat("unknown: ", quick.reason));
-    }
+  ASSIGN_OR_RETURN(Proposal proposal, *std::move(looked.proposal));
+  if (proposal.rule) {
+    return Keep(*std::move(proposal.rule), *looked.candidate);
   }
-  // What is more general is harder to prove: where that fails, attributes stay
-  // as they were seen, and then ranks too.
-  std::string why;
-  for (const bool attributes : {true, false}) {
-    const absl::Time start = absl::Now();
-    GeneraliseOptions options = options_.generalise;
-    options.attributes = attributes;
-    auto rule = Generalise(candidate, options);
-    out_.generalise_s += Since(start);
-    if (!rule.ok()) {
-      return drop(absl::StrCat("fails: ", rule.status().message()));
-    }
-    SiblingsFirst(*rule);
-    ASSIGN_OR_RETURN(std::optional<std::string> reason,
-                     Keep(*std::move(rule), candidate));
-    if (!reason) return absl::OkStatus();
-    if (why.empty()) why = *std::move(reason);
-  }
-  ASSIGN_OR_RETURN(std::optional<std::string> still,
-                   Keep(WhereSeen(candidate), candidate));
-  if (!still) return absl::OkStatus();
-  ++out_.unproved;
-  return drop(std::move(why));
+  out_.unproved += proposal.unproved;
+  return drop(std::move(proposal.why));
 }
 
-// Keeps a rule in the directions in which it is proved; the reason if there is
-// none.
-absl::StatusOr<std::optional<std::string>> Minimiser::Keep(
-    RuleSyntax rule, const Candidate& candidate) {
-  if (NamesSizes(rule, Leaves(candidate)))
-    return "it is about the sizes that were seen";
-  rule.name = NameOf(rule);
+absl::Status Minimiser::Keep(RuleSyntax rule, const Candidate& candidate) {
   const int number = theory_.rules();
   RETURN_IF_ERROR(theory_.Add(rule));
-  std::optional<std::string> why;
-  bool proved[2] = {false, false};
-  const std::vector<Equation>& all = theory_.equations();
-  size_t e = all.size();
-  while (e > 0 && all[e - 1].of == number) --e;
-  for (int way = 0; e < all.size() && way <= rule.both_ways; ++e, ++way) {
-    const verify::Verdict verdict =
-        verify::Verify(all[e].rule, ProofOptions(kProofSteps));
-    proved[way] = verdict.outcome == verify::Outcome::kProved;
-    if (proved[way] || why) continue;
-    why = absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
-                       verdict.counterexample ? "false at some sizes or values"
-                                              : verdict.reason);
-  }
-  if (!proved[0] && !proved[1]) {
-    theory_.Enable(number, false);
-    return why;
-  }
-  if (!proved[0]) std::swap(rule.source, rule.target);
-  rule.both_ways = proved[0] && proved[1];
   if (!candidate.origin.empty()) {
     rule.comments = {absl::StrCat("From ", candidate.origin, ": ",
                                   candidate.source_steps, " steps and ",
@@ -300,7 +379,7 @@ absl::StatusOr<std::optional<std::string>> Minimiser::Keep(
   }
   kept_.push_back({std::move(rule), number});
   ++out_.generalised;
-  return std::nullopt;
+  return absl::OkStatus();
 }
 
 const Equation& Minimiser::EquationOf(int number) const {

@@ -23,7 +23,8 @@ namespace isomer::gen {
 struct MinimiseOptions {
   GeneraliseOptions generalise;
   DeriveLimits limits = {.steps = 6, .graphs = 1500};
-  // Threads that look at candidates; the result is the same with any number.
+  // Threads that look at candidates, generalise and prove; the result is the
+  // same with any number.
   int threads = 1;
   // Rules that may be used in derivations and are not written.
   std::vector<ir::RuleSyntax> known;
@@ -45,7 +46,8 @@ struct Minimised {
   std::vector<Dropped> dropped;
   int64_t generalised = 0;  // candidates that became rules
   int64_t unproved = 0;     // candidates left out because they are not proved
-  double generalise_s = 0, minimise_s = 0;
+  double generalise_s = 0;  // with proving
+  double minimise_s = 0;
   bool stopped = false;
 };
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <variant>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "graph/rule.h"
 #include "graph/rule_pb.h"
 #include "verify/refuter.h"
@@ -123,7 +125,95 @@ INSTANTIATE_TEST_SUITE_P(
         "0]), transpose(x, perm=[1 0]))",
         "transpose(add(x, y), perm=[1 0]) => add(transpose(x, perm=[1 0]), "
         "transpose(y, perm=[1 0]))",
-        "transpose(relu(x), perm=[1 0]) => relu(transpose(x, perm=[1 0]))"));
+        "transpose(relu(x), perm=[1 0]) => relu(transpose(x, perm=[1 0]))",
+        "transpose(mul(x, y), perm=[1 0]) => mul(transpose(x, perm=[1 0]), "
+        "transpose(y, perm=[1 0]))",
+        // Joins.
+        "concat(concat(x, y, axis=1), concat(z, w, axis=1), axis=0) => "
+        "concat(concat(x, z, axis=0), concat(y, w, axis=0), axis=1)",
+        "concat(add(x, y), add(z, w), axis=1) => add(concat(x, z, axis=1), "
+        "concat(y, w, axis=1))",
+        "concat(conv2d(x, w, pad=[1 1 1 1], group=1), conv2d(y, w, pad=[1 1 1 "
+        "1], group=1), axis=0) => conv2d(concat(x, y, axis=0), w, pad=[1 1 1 "
+        "1], group=1)"));
+
+// Normalisation with given statistics folds into what comes before it.
+INSTANTIATE_TEST_SUITE_P(
+    BatchNorm, PeersTest,
+    testing::Values(
+        "batch_norm(conv2d(x, w, stride=s, pad=p, dilation=d, group=g), scale, "
+        "bias, mean, var, epsilon=e) => let f = div(scale, sqrt(add(var, "
+        "real(e)))) in add(conv2d(x, mul(w, broadcast(f, dims=[0])), stride=s, "
+        "pad=p, dilation=d, group=g), broadcast(sub(bias, mul(mean, f)), "
+        "dims=[1]))",
+        "add(mul(conv2d(x, w, stride=s, pad=p, dilation=d, group=g), "
+        "broadcast(c, dims=[1])), broadcast(b, dims=[1])) => add(conv2d(x, "
+        "mul(w, broadcast(c, dims=[0])), stride=s, pad=p, dilation=d, "
+        "group=g), broadcast(b, dims=[1]))"));
+
+// Unity's: cut the batch, the columns or the rows of a linear layer, and what
+// is done to each element or each row.
+INSTANTIATE_TEST_SUITE_P(
+    Parallel, PeersTest,
+    testing::Values(
+        "combine(matmul(partition(x, dim=0, axis=m, degree=d), replicate(w, "
+        "axis=m, degree=d)), dim=0, axis=m) => matmul(x, w) where rank(x) == "
+        "2, rank(w) == 2",
+        "combine(matmul(replicate(x, axis=m, degree=d), partition(w, dim=1, "
+        "axis=m, degree=d)), dim=1, axis=m) => matmul(x, w) where rank(x) == "
+        "2, rank(w) == 2",
+        "reduce(matmul(partition(x, dim=1, axis=m, degree=d), partition(w, "
+        "dim=0, axis=m, degree=d)), axis=m) => matmul(x, w) where rank(x) == "
+        "2, rank(w) == 2",
+        "relu(matmul(x, w)) => combine(relu(matmul(replicate(x, axis=m, "
+        "degree=4), partition(w, dim=1, axis=m, degree=4))), dim=1, axis=m) "
+        "where rank(x) == 2, rank(w) == 2",
+        "add(x, y) => combine(add(partition(x, dim=1, axis=m, degree=2), "
+        "partition(y, dim=1, axis=m, degree=2)), dim=1, axis=m) where rank(x) "
+        "== 2, rank(y) == 2",
+        "relu(x) => combine(relu(partition(x, dim=0, axis=m, degree=2)), "
+        "dim=0, axis=m) where rank(x) == 2",
+        "softmax(x, axis=1) => combine(softmax(partition(x, dim=0, axis=m, "
+        "degree=2), axis=1), dim=0, axis=m) where rank(x) == 2",
+        "concat(x, y, axis=0) => combine(concat(partition(x, dim=1, axis=m, "
+        "degree=2), partition(y, dim=1, axis=m, degree=2), axis=0), dim=1, "
+        "axis=m) where rank(x) == 2, rank(y) == 2"));
+
+// Heads of attention are batches.
+INSTANTIATE_TEST_SUITE_P(
+    Heads, PeersTest,
+    testing::Values(
+        "concat(matmul(q, k), matmul(r, l), axis=0) => matmul(concat(q, r, "
+        "axis=0), concat(k, l, axis=0)) where rank(q) == 3, rank(k) == 3, "
+        "rank(r) == 3, rank(l) == 3",
+        "concat(matmul(softmax(matmul(q, k), axis=2), v), "
+        "matmul(softmax(matmul(r, l), axis=2), u), axis=0) => "
+        "matmul(softmax(matmul(concat(q, r, axis=0), concat(k, l, axis=0)), "
+        "axis=2), concat(v, u, axis=0)) where rank(q) == 3, rank(k) == 3, "
+        "rank(v) == 3, rank(r) == 3, rank(l) == 3, rank(u) == 3"));
+
+// What is written by hand says why, and what is said to be found follows.
+TEST(Shipped, HandWrittenRulesSayWhy) {
+  int found = 0, by_hand = 0;
+  for (const ir::RuleItem& item : File("rules/hand_written.rules").items) {
+    const auto* rule = std::get_if<ir::RuleSyntax>(&item);
+    if (rule == nullptr) continue;
+    const std::string comments = absl::StrJoin(rule->comments, " ");
+    if (absl::StrContains(comments, "By hand: ")) {
+      ++by_hand;
+      continue;
+    }
+    ++found;
+    EXPECT_TRUE(absl::StrContains(comments, "Found.")) << rule->name;
+    CoverOptions options;
+    options.limits = {.steps = 4, .graphs = 6000};
+    EXPECT_NE(CoverageName(Cover(*rule, Shipped(), options).coverage),
+              "missing")
+        << rule->name;
+  }
+  EXPECT_GT(found, 0);
+  EXPECT_GT(by_hand, 0);
+}
 
 // ---- What must not follow
 
@@ -141,6 +231,13 @@ INSTANTIATE_TEST_SUITE_P(
         "relu(add(x, y)) => add(relu(x), relu(y))",
         "mul(relu(x), y) => relu(mul(x, y))",
         "mul(y, relu(x)) => add(y, add(mul(x, y), mul(x, mul(x, y))))",
+        // Cut along what is summed over and put side by side; rows that are
+        // joined under a softmax over them.
+        "combine(matmul(partition(x, dim=1, axis=m, degree=2), partition(w, "
+        "dim=0, axis=m, degree=2)), dim=1, axis=m) => concat(matmul(x, w), "
+        "matmul(x, w), axis=1) where rank(x) == 2, rank(w) == 2",
+        "concat(softmax(x, axis=1), softmax(y, axis=1), axis=1) => "
+        "softmax(concat(x, y, axis=1), axis=1) where rank(x) == 2",
         // Depthwise convolutions that are taken for others, a factor that
         // vanishes, groups that are mixed up, pools that change places.
         "concat(conv2d(x, w, pad=[1 1 1 1], group=4), conv2d(x, v, pad=[1 1 1 "

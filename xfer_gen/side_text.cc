@@ -3,9 +3,11 @@
 #include "xfer_gen/side_text.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "ops/status.h"
@@ -46,6 +48,48 @@ ValueSyntax Literal(const Attr& attr) {
   return list;
 }
 
+// Which parameter of a template a node is, or -1.
+int ParamOf(const Template& tmpl, const ir::RuleNode& n) {
+  if (n.kind != ir::RuleNode::Kind::kVariable) return -1;
+  return static_cast<int>(std::find(tmpl.param_variables.begin(),
+                                    tmpl.param_variables.end(), n.variable) -
+                          tmpl.param_variables.begin());
+}
+
+bool NamesDim(const ir::ValueExpr& v) {
+  return v.kind == ValueSyntax::Kind::kDim || absl::c_any_of(v.args, NamesDim);
+}
+
+// A value made of numbers and sizes of operands, `name(k)` that of operand k;
+// nothing if it has other parts.
+std::optional<ValueSyntax> SizesText(
+    const Template& tmpl, const ir::ValueExpr& v,
+    absl::FunctionRef<std::string(size_t)> name) {
+  using Kind = ValueSyntax::Kind;
+  ValueSyntax out{.kind = v.kind, .integer = v.integer};
+  if (v.kind == Kind::kDim) {
+    const int k = ParamOf(tmpl, tmpl.side.nodes[v.tensor.node]);
+    if (k < 0) return std::nullopt;
+    out.name = name(static_cast<size_t>(k));
+  } else if (v.kind != Kind::kInteger && v.kind != Kind::kList &&
+             (v.kind < Kind::kAdd || v.kind > Kind::kNegate)) {
+    return std::nullopt;
+  }
+  for (const ir::ValueExpr& a : v.args) {
+    auto part = SizesText(tmpl, a, name);
+    if (!part) return std::nullopt;
+    out.args.push_back(*std::move(part));
+  }
+  return out;
+}
+
+// Whether an attribute is a shape given by sizes of operands.
+bool IsBySizes(const Template& tmpl, const ir::RuleNode& n,
+               const ir::RuleAttr& a) {
+  return n.op->attrs[a.spec].name == "shape" && NamesDim(a.value) &&
+         SizesText(tmpl, a.value, [](size_t) { return std::string(); });
+}
+
 // The attributes that the template gives. One axis is written `axis`, and
 // the other lists of the call then as numbers.
 void AddAttrs(const ir::RuleNode& n, const Attrs& typed, ExprSyntax& e) {
@@ -67,15 +111,23 @@ void AddAttrs(const ir::RuleNode& n, const Attrs& typed, ExprSyntax& e) {
   }
 }
 
+// Puts the sizes of operands, which have names, into the shapes of a call.
+void NameSizes(const Template& tmpl, const ir::RuleNode& n,
+               absl::FunctionRef<ExprSyntax(size_t)> operand, ExprSyntax& e) {
+  for (size_t i = 0; i < n.attrs.size(); ++i) {
+    if (!IsBySizes(tmpl, n, n.attrs[i])) continue;
+    e.attrs[i].value = *SizesText(tmpl, n.attrs[i].value,
+                                  [&](size_t k) { return operand(k).name; });
+  }
+}
+
 // A node of a template's side; `operand(k)` gives what stands for operand k.
 ExprSyntax NodeOf(const Template& tmpl, const Instance& instance,
-                  ir::RuleOperand o,
+                  ir::RuleOperand o, ShapeText shapes,
                   absl::FunctionRef<ExprSyntax(size_t)> operand) {
   const ir::RuleNode& n = tmpl.side.nodes[o.node];
   if (n.kind == ir::RuleNode::Kind::kVariable) {
-    return operand(std::find(tmpl.param_variables.begin(),
-                             tmpl.param_variables.end(), n.variable) -
-                   tmpl.param_variables.begin());
+    return operand(static_cast<size_t>(ParamOf(tmpl, n)));
   }
   if (n.kind == ir::RuleNode::Kind::kLiteral) {
     const double value = n.literal.kind == ValueSyntax::Kind::kFloat
@@ -86,17 +138,18 @@ ExprSyntax NodeOf(const Template& tmpl, const Instance& instance,
   ExprSyntax e{
       .kind = ExprSyntax::Kind::kCall, .name = n.op->name, .output = o.output};
   for (const ir::RuleOperand& in : n.inputs) {
-    e.args.push_back(NodeOf(tmpl, instance, in, operand));
+    e.args.push_back(NodeOf(tmpl, instance, in, shapes, operand));
   }
   AddAttrs(n, instance.typing[o.node].attrs, e);
+  if (shapes == ShapeText::kSizes) NameSizes(tmpl, n, operand, e);
   return e;
 }
 
 class Writer {
  public:
   Writer(const Dag& dag, DagValues& values,
-         const std::map<TensorId, std::string>& names)
-      : dag_(dag), values_(values), names_(names) {}
+         const std::map<TensorId, std::string>& names, ShapeText shapes)
+      : dag_(dag), values_(values), names_(names), shapes_(shapes) {}
 
   ir::SideSyntax Run(absl::Span<const TensorId> outputs) {
     for (TensorId t : outputs) Count(t);
@@ -111,8 +164,9 @@ class Writer {
     if (++uses_[t] > 1 || names_.contains(t) || dag_.IsLeaf(t)) return;
     const DagStep& step = dag_.step(dag_.step_of(t));
     const Template& tmpl = TemplateOf(step);
-    // An operand that the template names twice is used twice, and one whose
-    // other outputs are in use too counts again.
+    // An operand that the template names twice is used twice, one whose other
+    // outputs are in use too counts again, and so does one whose sizes are
+    // named, which takes a name.
     for (int k = 0; k < step.arity; ++k) {
       const int times = static_cast<int>(Mentions(tmpl, t - step.first, k));
       for (int i = 0; i < times; ++i) Count(step.operands[k]);
@@ -124,13 +178,20 @@ class Writer {
   }
 
   // How often output `output` of a template names operand k.
-  static int64_t Mentions(const Template& t, int64_t output, int k) {
+  int64_t Mentions(const Template& t, int64_t output, int k) const {
     auto count = [&](auto& self, ir::RuleOperand o) -> int64_t {
       const ir::RuleNode& n = t.side.nodes[o.node];
       if (n.kind == ir::RuleNode::Kind::kVariable) {
         return n.variable == t.param_variables[k];
       }
       int64_t sum = 0;
+      for (const ir::RuleAttr& a : n.attrs) {
+        if (shapes_ == ShapeText::kNumbers || !IsBySizes(t, n, a)) continue;
+        SizesText(t, a.value, [&](size_t named) {
+          sum += named == static_cast<size_t>(k);
+          return std::string();
+        });
+      }
       for (const ir::RuleOperand& in : n.inputs) sum += self(self, in);
       return sum;
     };
@@ -157,7 +218,7 @@ class Writer {
     const Template& tmpl = TemplateOf(step);
     const Instance* instance = values_.InstanceOf(s);
     ExprSyntax e =
-        NodeOf(tmpl, *instance, tmpl.side.outputs[t - step.first],
+        NodeOf(tmpl, *instance, tmpl.side.outputs[t - step.first], shapes_,
                [&](size_t k) { return Tensor(step.operands[k], side); });
     if (uses_[t] < 2) return e;
     ir::BinderSyntax let;
@@ -171,16 +232,24 @@ class Writer {
   const Dag& dag_;
   DagValues& values_;
   const std::map<TensorId, std::string>& names_;
+  const ShapeText shapes_;
   std::map<TensorId, int> uses_;
   std::map<TensorId, std::string> lets_;
 };
 
-// Calls `f` for the names of all variables; E is ExprSyntax, S is SideSyntax,
-// const or not.
+template <class V, class F>
+void ForEachDim(V& v, const F& f) {
+  if (v.kind == ValueSyntax::Kind::kDim) f(v.name);
+  for (auto& a : v.args) ForEachDim(a, f);
+}
+
+// Calls `f` for the names of all variables, in attributes after they are used;
+// E is ExprSyntax, S is SideSyntax, const or not.
 template <class E, class F>
 void ForEachVariableOf(E& e, const F& f) {
   if (e.kind == ExprSyntax::Kind::kVariable) f(e.name);
   for (auto& a : e.args) ForEachVariableOf(a, f);
+  for (auto& a : e.attrs) ForEachDim(a.value, f);
 }
 
 template <class S, class F>
@@ -191,19 +260,28 @@ void ForEachVariable(S& side, const F& f) {
 
 }  // namespace
 
+bool GivesSizes(const Template& tmpl) {
+  return absl::c_any_of(tmpl.side.nodes, [&](const ir::RuleNode& n) {
+    return absl::c_any_of(
+        n.attrs, [&](const ir::RuleAttr& a) { return IsBySizes(tmpl, n, a); });
+  });
+}
+
 ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
                       absl::Span<const TensorId> outputs,
-                      const std::map<TensorId, std::string>& names) {
-  return Writer(dag, values, names).Run(outputs);
+                      const std::map<TensorId, std::string>& names,
+                      ShapeText shapes) {
+  return Writer(dag, values, names, shapes).Run(outputs);
 }
 
 StepText TextOf(const Template& tmpl, const Instance& instance, int output) {
   StepText out;
-  out.text = ir::PrintExpr(
-      NodeOf(tmpl, instance, tmpl.side.outputs[output], [&](size_t k) {
-        out.operands |= 1u << k;
-        return ExprSyntax{.name = absl::StrCat("#", k)};
-      }));
+  out.text =
+      ir::PrintExpr(NodeOf(tmpl, instance, tmpl.side.outputs[output],
+                           ShapeText::kNumbers, [&](size_t k) {
+                             out.operands |= 1u << k;
+                             return ExprSyntax{.name = absl::StrCat("#", k)};
+                           }));
   return out;
 }
 

@@ -1,5 +1,6 @@
 // Tensors of a dag as one side of a rule: templates put in place of steps,
-// their attributes as the numbers that typing gave.
+// their attributes as the numbers that typing gave or, in shapes, as the sizes
+// of operands that the template names.
 #ifndef ISOMER_XFER_GEN_SIDE_TEXT_H_
 #define ISOMER_XFER_GEN_SIDE_TEXT_H_
 
@@ -13,11 +14,18 @@
 
 namespace isomer::gen {
 
+// How a shape that a template gives by sizes of its operands is written.
+enum class ShapeText { kNumbers, kSizes };
+
+// Whether a template gives a shape by sizes of its operands.
+bool GivesSizes(const Template& tmpl);
+
 // The outputs as expressions. Tensors in `names` stand as variables; what is
 // used more than once is bound by `let`.
 ir::SideSyntax SideOf(const Dag& dag, DagValues& values,
                       absl::Span<const TensorId> outputs,
-                      const std::map<TensorId, std::string>& names);
+                      const std::map<TensorId, std::string>& names,
+                      ShapeText shapes);
 
 // What output `output` of a step is, as text in which "#k" stands for its
 // operand k, and the operands that it names, as a mask.
