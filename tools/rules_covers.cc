@@ -91,6 +91,9 @@ absl::StatusOr<int> CoverRules(const Args& args, const RuleFile& theirs) {
   ASSIGN_OR_RETURN(gen::Theory ours, TheoryFrom(args));
   gen::CoverOptions options;
   options.limits = {.steps = 6, .graphs = 6000};
+  // Few rules need more, and these much more.
+  gen::CoverOptions thorough;
+  thorough.limits = {.steps = 8, .graphs = 100'000};
   // The refuter makes what it finds small; trials find more.
   options.refute = [](const ir::Rule& rule) -> std::optional<std::string> {
     const verify::Refutation refutation = verify::Refute(rule, {});
@@ -104,6 +107,10 @@ absl::StatusOr<int> CoverRules(const Args& args, const RuleFile& theirs) {
     const auto* rule = std::get_if<ir::RuleSyntax>(&item);
     if (rule == nullptr) continue;
     rows.push_back({rule->name, gen::Cover(*rule, ours, options)});
+    gen::CoverReport& report = rows.back().report;
+    if (report.coverage == gen::Coverage::kMissing) {
+      report = gen::Cover(*rule, ours, thorough);
+    }
     if (!progress(static_cast<int64_t>(rows.size()), total)) {
       return absl::CancelledError("covers: stopped");
     }

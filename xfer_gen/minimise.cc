@@ -42,7 +42,7 @@ verify::VerifyOptions ProofOptions(int64_t steps) {
   options.prove.steps = steps;
   return options;
 }
-constexpr int64_t kProofSteps = 20'000, kQuickSteps = 1'000;
+constexpr int64_t kProofSteps = 3'000, kQuickSteps = 1'000;
 
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
