@@ -113,16 +113,7 @@ SCORE
         most[e / 2] = iso_max(most[e / 2], score);
       }
     }
-    float again[2], shift[2], part[2] = {0, 0};
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 1));
-      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 2));
-      // Where no score counts yet, nothing is shifted.
-      shift[h] = most[h] == -ISO_INF ? 0 : most[h] * LOG2E;
-      again[h] = exp2f(top[h] * LOG2E - shift[h]);
-      top[h] = most[h];
-    }
+RESCALE
 #pragma unroll
     for (int j = 0; j < BN / 8; ++j) {
 #pragma unroll
@@ -205,6 +196,18 @@ EPILOGUE
   }
 )";
 
+// From the greatest score so far to what sums are scaled and scores shifted by.
+constexpr char kRescale[] = R"(    float again[2], shift[2], part[2] = {0, 0};
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 1));
+      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 2));
+      // Where no score counts yet, nothing is shifted.
+      shift[h] = most[h] == -ISO_INF ? 0 : most[h] * LOG2E;
+      again[h] = EXP2(top[h] * LOG2E - shift[h]);
+      top[h] = most[h];
+    })";
+
 // Keys whose elements are contiguous, and keys of which each element is
 // contiguous along the keys.
 constexpr char kLoadRows[] = R"(
@@ -232,22 +235,11 @@ constexpr char kColumnFragment[] =
 absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
                                            const Attention& a,
                                            const AttentionTiling& t) {
-  ASSIGN_OR_RETURN(const std::string epilogue,
-                   EpilogueText(call.values, a.values, 8));
   const bool rows = a.scores.b.run == Run::kInner;
-  const std::string loads = absl::StrReplaceAll(
-      rows ? kLoadRows : kLoadColumns,
-      {{"K_POINTER", a.scores.b.pointer}, {"K_OFFSET", a.scores.b.offset}});
-  const std::string text = absl::StrReplaceAll(
-      kBody, {{"SCORE", absl::StrCat(a.score.statements,
-                                     "score = ", a.score.value, ";")},
-              {"EPILOGUE", epilogue},
-              {"Q_POINTER", a.scores.a.pointer},
-              {"Q_OFFSET", a.scores.a.offset},
-              {"LOAD_KEYS", loads},
-              {"FRAGMENT", rows ? kRowFragment : kColumnFragment},
-              {"V_POINTER", a.values.b.pointer},
-              {"V_OFFSET", a.values.b.offset}});
+  const std::string body = absl::StrReplaceAll(
+      kBody, {{"LOAD_KEYS", rows ? kLoadRows : kLoadColumns},
+              {"FRAGMENT", rows ? kRowFragment : kColumnFragment}});
+  ASSIGN_OR_RETURN(const std::string text, FilledIn(body, "exp2f", call, a));
   const std::string defines = absl::StrFormat(
       "#define LOG2E 1.4426950408889634f\n"
       "enum { WM = %d, WK = %d, BN = %d, STAGES = %d, SLAB = BN * WK,\n"
@@ -268,6 +260,26 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> FilledIn(absl::string_view text,
+                                     absl::string_view exp2,
+                                     const AttentionCall& call,
+                                     const Attention& a) {
+  ASSIGN_OR_RETURN(const std::string epilogue,
+                   EpilogueText(call.values, a.values, 8));
+  const std::string score =
+      absl::StrCat(a.score.statements, "score = ", a.score.value, ";");
+  return absl::StrReplaceAll(
+      text, {{"RESCALE", absl::StrReplaceAll(kRescale, {{"EXP2", exp2}})},
+             {"SCORE", score},
+             {"EPILOGUE", epilogue},
+             {"Q_POINTER", a.scores.a.pointer},
+             {"Q_OFFSET", a.scores.a.offset},
+             {"K_POINTER", a.scores.b.pointer},
+             {"K_OFFSET", a.scores.b.offset},
+             {"V_POINTER", a.values.b.pointer},
+             {"V_OFFSET", a.values.b.offset}});
+}
 
 std::string AttentionTiling::ToString() const {
   if (warpgroups) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "cuda/product.h"
 
 namespace isomer::cuda {
@@ -49,6 +50,14 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& attention,
 
 // The parameters of the kernel.
 std::string AttentionParameters(const AttentionCall& call);
+
+// The text of a kernel with what depends on the call: RESCALE is a step of the
+// running softmax, with the function `exp2`; SCORE, EPILOGUE and the pointers
+// and offsets of queries, keys and values (Q_, K_, V_) are those of the call.
+absl::StatusOr<std::string> FilledIn(absl::string_view text,
+                                     absl::string_view exp2,
+                                     const AttentionCall& call,
+                                     const Attention& attention);
 
 absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
                                              const Attention& attention,

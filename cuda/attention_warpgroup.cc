@@ -115,13 +115,7 @@ constexpr char kTurns[] = R"(
     iso_multiplied<0>();
 #pragma unroll
     for (int j = 0; j < BN / 2; ++j) asm volatile("" : "+f"(s[j])::"memory");
-SOFTMAX
-    values(p, slot);
-    iso_multiplied<0>();
-#pragma unroll
-    for (int j = 0; j < WIDTH / 2; ++j) {
-      asm volatile("" : "+f"(o[j])::"memory");
-    }
+WEIGH_VALUES
     slot = slot + 1 == STAGES ? 0 : slot + 1;
     next = next + 1 == STAGES ? 0 : next + 1;
   }
@@ -150,13 +144,7 @@ constexpr char kOverlappedTurns[] = R"(
       iso_commit();
       scores(later, after);
     }
-SOFTMAX
-    values(p, slot);
-    iso_multiplied<0>();
-#pragma unroll
-    for (int j = 0; j < WIDTH / 2; ++j) {
-      asm volatile("" : "+f"(o[j])::"memory");
-    }
+WEIGH_VALUES
 #pragma unroll
     for (int j = 0; j < BN / 2; ++j) {
       asm volatile("" : "+f"(later[j])::"memory");
@@ -167,8 +155,8 @@ SOFTMAX
   }
 )";
 
-// From scores `s` to weights `p`.
-constexpr char kSoftmax[] = R"(
+// From scores `s` to weights `p`, and the values weighed with them.
+constexpr char kWeighValues[] = R"(
     float most[2] = {top[0], top[1]};
     const int left = KEYS - t * BN - lane % 4 * 2;
 #pragma unroll
@@ -189,16 +177,7 @@ SCORE
         most[e / 2] = iso_max(most[e / 2], score);
       }
     }
-    float again[2], shift[2], part[2] = {0, 0};
-#pragma unroll
-    for (int h = 0; h < 2; ++h) {
-      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 1));
-      most[h] = iso_max(most[h], __shfl_xor_sync(0xffffffffu, most[h], 2));
-      // Where no score counts yet, nothing is shifted.
-      shift[h] = most[h] == -ISO_INF ? 0 : most[h] * LOG2E;
-      again[h] = iso_exp2(top[h] * LOG2E - shift[h]);
-      top[h] = most[h];
-    }
+RESCALE
     iso_u32 p[BN / 4];
 #pragma unroll
     for (int j = 0; j < BN / 8; ++j) {
@@ -214,7 +193,13 @@ SCORE
     for (int h = 0; h < 2; ++h) total[h] = total[h] * again[h] + part[h];
 #pragma unroll
     for (int j = 0; j < WIDTH / 2; ++j) o[j] *= again[j / 2 % 2];
-)";
+
+    values(p, slot);
+    iso_multiplied<0>();
+#pragma unroll
+    for (int j = 0; j < WIDTH / 2; ++j) {
+      asm volatile("" : "+f"(o[j])::"memory");
+    })";
 
 constexpr char kEnd[] = R"(
   iso_arrived<0>();
@@ -284,21 +269,12 @@ int WarpgroupSharedBytes(const Attention& a, const AttentionTiling& t) {
 absl::StatusOr<KernelSource> WarpgroupAttention(const AttentionCall& call,
                                                 const Attention& a,
                                                 const AttentionTiling& t) {
-  ASSIGN_OR_RETURN(const std::string epilogue,
-                   EpilogueText(call.values, a.values, 8));
-  const std::string turns = absl::StrReplaceAll(
-      t.stages > 2 ? kOverlappedTurns : kTurns, {{"SOFTMAX", kSoftmax}});
-  const std::string text = absl::StrReplaceAll(
-      absl::StrCat(kStart, turns, kEnd),
-      {{"SCORE",
-        absl::StrCat(a.score.statements, "score = ", a.score.value, ";")},
-       {"EPILOGUE", epilogue},
-       {"Q_POINTER", a.scores.a.pointer},
-       {"Q_OFFSET", a.scores.a.offset},
-       {"K_POINTER", a.scores.b.pointer},
-       {"K_OFFSET", a.scores.b.offset},
-       {"V_POINTER", a.values.b.pointer},
-       {"V_OFFSET", a.values.b.offset}});
+  const std::string turns =
+      absl::StrReplaceAll(t.stages > 2 ? kOverlappedTurns : kTurns,
+                          {{"WEIGH_VALUES", kWeighValues}});
+  ASSIGN_OR_RETURN(
+      const std::string text,
+      FilledIn(absl::StrCat(kStart, turns, kEnd), "iso_exp2", call, a));
   const std::string defines = absl::StrFormat(
       "#define LOG2E 1.4426950408889634f\n"
       "enum { ROWS = %d, BN = %d, STAGES = %d, NT = %d, HEAD = %d,\n"
