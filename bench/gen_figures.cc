@@ -1,13 +1,19 @@
 // One row of the generator's table: enumerates a preset, confirms what met,
 // and prints counts, times and memory.
 //
-//   gen_figures PRESET DEPTH [connected] [THREADS]
+//   gen_figures PRESET DEPTH [connected] [THREADS] [list=FILE]
+//
+// The list holds the candidates without the counts, so that runs can be
+// compared.
 #include <sys/resource.h>
 
 #include <chrono>
 #include <cstdio>
+#include <fstream>
 #include <string>
+#include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "xfer_gen/generate.h"
@@ -29,7 +35,15 @@ int Fail(const std::string& message) {
   return 1;
 }
 
-int Row(const std::string& name, const gen::GenerateOptions& options) {
+bool WriteList(const std::string& path, gen::Generated generated) {
+  generated.stats = {};
+  std::ofstream out(path);
+  out << gen::WriteCandidates("", generated);
+  return static_cast<bool>(out.flush());
+}
+
+int Row(const std::string& name, const gen::GenerateOptions& options,
+        const std::string& list) {
   const gen::PresetText* found = nullptr;
   for (const gen::PresetText& p : gen::AllPresets()) {
     if (p.name == name) found = &p;
@@ -37,6 +51,7 @@ int Row(const std::string& name, const gen::GenerateOptions& options) {
   if (found == nullptr) return Fail("there is no preset '" + name + "'");
   auto preset = gen::ParsePreset(found->name, found->text);
   if (!preset.ok()) return Fail(std::string(preset.status().message()));
+  if (preset->templates.empty()) return Fail(name + " only uses others");
   auto generated = gen::Generate(*preset, options);
   if (!generated.ok()) return Fail(std::string(generated.status().message()));
   rusage usage;
@@ -50,6 +65,9 @@ int Row(const std::string& name, const gen::GenerateOptions& options) {
       options.enumerate.threads, s.enumerated.graphs, s.enumerated.fingerprints,
       s.classes, s.found.confirmed, generated->candidates.size(), s.enumerate_s,
       CpuSeconds(usage), static_cast<double>(usage.ru_maxrss) / 1024);
+  if (!list.empty() && !WriteList(list, *std::move(generated))) {
+    return Fail("cannot write '" + list + "'");
+  }
   return 0;
 }
 
@@ -58,17 +76,20 @@ int Row(const std::string& name, const gen::GenerateOptions& options) {
 int Main(int argc, char** argv) {
   gen::GenerateOptions options;
   if (argc < 3 || !absl::SimpleAtoi(argv[2], &options.enumerate.depth)) {
-    return Fail("expected PRESET DEPTH [connected] [THREADS]");
+    return Fail("expected PRESET DEPTH [connected] [THREADS] [list=FILE]");
   }
+  std::string list;
   for (int i = 3; i < argc; ++i) {
     const absl::string_view word = argv[i];
     if (word == "connected") {
       options.enumerate.connected = true;
+    } else if (absl::StartsWith(word, "list=")) {
+      list = std::string(word.substr(5));
     } else if (!absl::SimpleAtoi(word, &options.enumerate.threads)) {
       return Fail("what is '" + std::string(word) + "'?");
     }
   }
-  return Row(argv[1], options);
+  return Row(argv[1], options, list);
 }
 
 }  // namespace isomer

@@ -17,6 +17,10 @@ constexpr uint64_t kVariable = 0, kAgain = 1, kEnd = 2;
 
 }  // namespace
 
+uint64_t KeyOf(const PairCode& code) {
+  return ir::HashCombine(code.skeleton, ir::HashText(code.places));
+}
+
 bool IsInstance(const PairCode& special, const PairCode& general) {
   if (special.places.size() != general.places.size()) return false;
   std::array<int16_t, 256> image;
@@ -66,6 +70,7 @@ void PairCoder::WriteTensor(TensorId t, absl::Span<const TensorId> cuts,
   side.tokens.push_back(text.hash);
   const uint32_t operands = text.operands;
   const DagStep& step = dag_.step(s);
+  side.templates = ir::HashCombine(side.templates, step.tmpl);
   for (int k = 0; k < step.arity; ++k) {
     if (operands >> k & 1) WriteTensor(step.operands[k], cuts, side);
   }
@@ -74,6 +79,7 @@ void PairCoder::WriteTensor(TensorId t, absl::Span<const TensorId> cuts,
 void PairCoder::Write(absl::Span<const TensorId> outputs,
                       absl::Span<const TensorId> cuts, Side& side) {
   side.tokens.clear();
+  side.templates = 0;
   side.variables.clear();
   side.met.clear();
   side.steps.clear();
@@ -109,7 +115,17 @@ PairCode PairCoder::Code(absl::Span<const TensorId> a,
     }
   }
   code.variables = static_cast<int>(variables_.size());
+  last_ = ir::HashCombine(KeyOf(code),
+                          ir::HashCombine(first->templates, second->templates));
   return code;
+}
+
+uint64_t PairCoder::NamelessKey() {
+  uint64_t key = last_;
+  for (TensorId t : variables_) {
+    key = ir::HashCombine(key, static_cast<uint64_t>(values_.Kind(t)));
+  }
+  return key;
 }
 
 }  // namespace isomer::gen

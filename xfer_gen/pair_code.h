@@ -29,6 +29,9 @@ struct PairCode {
   int larger = 0, smaller = 0;
 };
 
+// A hash of a code.
+uint64_t KeyOf(const PairCode& code);
+
 // True if giving variables names turns `general` into `special`; both have the
 // same skeleton.
 bool IsInstance(const PairCode& special, const PairCode& general);
@@ -43,6 +46,9 @@ class PairCoder {
                 absl::Span<const TensorId> cuts);
   // The variables of the last code, by their numbers.
   absl::Span<const TensorId> variables() const { return variables_; }
+  // A hash of the last code, the templates of its steps and the kinds of its
+  // variables: pairs that have the same differ in names alone.
+  uint64_t NamelessKey();
 
  private:
   struct Text {
@@ -51,6 +57,7 @@ class PairCoder {
   };
   struct Side {
     std::vector<uint64_t> tokens;
+    uint64_t templates = 0;           // hashed
     std::vector<TensorId> variables;  // at every place
     std::vector<TensorId> met;        // tensors, in order
     Dag::Steps steps;
@@ -65,6 +72,7 @@ class PairCoder {
   DagValues& values_;
   Side sides_[2];
   std::vector<TensorId> variables_;
+  uint64_t last_ = 0;  // a hash of the last code and the templates
   absl::flat_hash_map<std::pair<const Instance*, uint32_t>, Text> texts_;
 };
 

@@ -39,10 +39,6 @@ struct Side {
   Dag::Steps cone;
 };
 
-uint64_t KeyOf(const PairCode& code) {
-  return ir::HashCombine(code.skeleton, ir::HashText(code.places));
-}
-
 }  // namespace
 
 // The world of the enumeration, then those of the other sizes.
@@ -229,22 +225,27 @@ class PairFinder::Finder {
     EqualPair p;
     p.place = place_;
     p.code = coder_->Code(a.outputs, b.outputs, {});
-    // The same under other names has been seen.
-    if (seen_elsewhere_.contains(KeyOf(p.code))) return;
-    const std::optional<bool> other = EqualElsewhere(a, b);
-    if (other.has_value() && !*other) {
-      ++stats.false_positives;
-      return;
-    }
-    p.elsewhere = other.has_value();
-    if (p.elsewhere) seen_elsewhere_.insert(KeyOf(p.code));
-    a.cone = dag_.Cone(a.outputs);
-    b.cone = dag_.Cone(b.outputs);
+    // Under other names it has been seen.
+    const uint64_t nameless = coder_->NamelessKey();
+    if (seen_nameless_.contains(nameless)) return;
     p.cuts = Cuts(a, b, p.code);
-    if (!seen_pairs_.insert(KeyOf(p.code) + p.elsewhere).second) return;
-    p.a = std::move(a.outputs);
-    p.b = std::move(b.outputs);
-    found.push_back(std::move(p));
+    const uint64_t key = KeyOf(p.code);
+    if (!seen_elsewhere_.contains(key)) {
+      const std::optional<bool> other = EqualElsewhere(a, b);
+      if (other.has_value() && !*other) {
+        ++stats.false_positives;
+        return;
+      }
+      p.elsewhere = other.has_value();
+      auto& seen = p.elsewhere ? seen_elsewhere_ : seen_here_;
+      if (seen.insert(key).second) {
+        p.a = a.outputs;
+        p.b = b.outputs;
+        found.push_back(std::move(p));
+      }
+      if (!other.has_value()) return;
+    }
+    seen_nameless_.insert(nameless);
   }
 
   // Whether both sides are equal at the other sizes; nothing if no assignment
@@ -332,20 +333,16 @@ class PairFinder::Finder {
   // Tensors of shared steps that both sides use from outside of what they
   // share, and the code with variables in their place; none if the rule is
   // false then.
-  SideOutputs Cuts(const Side& a, const Side& b, PairCode& code) {
+  SideOutputs Cuts(Side& a, Side& b, PairCode& code) {
+    a.cone = dag_.Cone(a.outputs);
+    b.cone = dag_.Cone(b.outputs);
     const SideOutputs cuts = Shared(a, b);
     if (cuts.empty()) return {};
     PairCode cut = coder_->Code(a.outputs, b.outputs, cuts);
-    // The same with the same values for variables has often been asked before.
-    // With other values the answer may differ: maxima hide what is false.
-    uint64_t key = KeyOf(cut);
-    for (TensorId t : coder_->variables()) {
-      const auto at = std::find(cuts.begin(), cuts.end(), t) - cuts.begin();
-      key = ir::HashCombine(key, at);
-      key = ir::HashCombine(key, dag_.IsLeaf(t) ? t : values_[0].Kind(t));
-    }
-    const auto [it, fresh] = holds_cut_.try_emplace(key, false);
-    if (fresh) it->second = HoldsCut(a, b, cuts);
+    // The same has often been asked before.
+    const auto [it, fresh] =
+        holds_cut_.try_emplace(coder_->NamelessKey(), false);
+    if (fresh) it->second = HoldsCut(a, b, coder_->variables());
     if (!it->second) return {};
     code = std::move(cut);
     return cuts;
@@ -391,26 +388,31 @@ class PairFinder::Finder {
     return cuts;
   }
 
-  // Whether both sides are equal with random values in the places of `cuts`.
-  bool HoldsCut(const Side& a, const Side& b, const SideOutputs& cuts) {
-    std::vector<std::vector<Field>> fresh;
-    DagValues::Replaced replaced;
-    for (size_t i = 0; i < cuts.size(); ++i) {
-      const int64_t n =
-          NumElements(values_[0].world().type(values_[0].Kind(cuts[i])));
-      std::vector<Field>& v = fresh.emplace_back();
-      for (int64_t e = 0; e < n; ++e) {
-        v.push_back(Field::FromWide(
-            ir::HashCombine(ir::HashCombine(seed_, i + 17), e)));
+  // Whether both sides are equal with random values for the variables of the
+  // code with cuts. They depend on the numbers of the variables, not on their
+  // names, so that the answer does not; and since a maximum can hide what is
+  // false, they are drawn several times.
+  bool HoldsCut(const Side& a, const Side& b,
+                absl::Span<const TensorId> variables) {
+    constexpr int kDraws = 3;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      std::vector<std::vector<Field>> values(variables.size());
+      DagValues::Replaced replaced;
+      for (size_t i = 0; i < variables.size(); ++i) {
+        const uint64_t h =
+            ir::HashCombine(ir::HashCombine(seed_, draw + 17), i);
+        const int64_t n =
+            NumElements(values_[0].world().type(values_[0].Kind(variables[i])));
+        for (int64_t e = 0; e < n; ++e) {
+          values[i].push_back(Field::FromWide(ir::HashCombine(h, e)));
+        }
+        replaced.emplace_back(variables[i], values[i].data());
       }
-    }
-    for (size_t i = 0; i < cuts.size(); ++i) {
-      replaced.emplace_back(cuts[i], fresh[i].data());
-    }
-    for (size_t k = 0; k < a.outputs.size(); ++k) {
-      if (values_[0].ValuesWith(a.outputs[k], replaced) !=
-          values_[0].ValuesWith(b.outputs[k], replaced)) {
-        return false;
+      for (size_t k = 0; k < a.outputs.size(); ++k) {
+        if (values_[0].ValuesWith(a.outputs[k], replaced) !=
+            values_[0].ValuesWith(b.outputs[k], replaced)) {
+          return false;
+        }
       }
     }
     return true;
@@ -426,9 +428,11 @@ class PairFinder::Finder {
   std::optional<PairCoder> coder_;
   size_t place_ = 0;                               // of the class at hand
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
-  // Hashes of codes: of pairs that hold at other sizes, and of all.
-  absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_pairs_;
-  // Hashes of codes with cuts and of the values of their variables.
+  // Hashes of the codes of pairs that hold at other sizes, and of pairs that do
+  // not type there. What is like the former says nothing new, whatever its
+  // names; it is known by its nameless key.
+  absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_here_, seen_nameless_;
+  // By the nameless key with cuts.
   absl::flat_hash_map<uint64_t, bool> holds_cut_;
   std::vector<Dag::Steps> cones_a_, cones_b_;  // of FallsApart
 };

@@ -206,6 +206,8 @@ class Worker {
   // output, nor of many.
   Makings MakingsOf(const Extension& e, size_t r, uint32_t mask) const;
   uint64_t MakingOf(const Extension& e, size_t r, int output) const;
+  // True if a value depends on all leaves that it names.
+  bool DependsOnAll(TensorId t) const;
   // Whether two outputs are an open pair. Those of numbered steps are looked up
   // first; if they are not known, or not numbered, the extension is prepared.
   bool IsOpenPair(const Extension& e, int a, int b, bool& prepared);

@@ -456,6 +456,10 @@ void Worker::AddPairs(const Extension& e, uint32_t ordinal, Table& table) {
   }
 }
 
+bool Worker::DependsOnAll(TensorId t) const {
+  return all_.facts_[t].depends == all_.terms_.leaves_of(t);
+}
+
 bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
   constexpr size_t kKnown = 1 << 17;
   const int n = static_cast<int>(tensors_.size());
@@ -470,13 +474,16 @@ bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
   known_pairs_.resize(kKnown, ~uint64_t{0});
   // Extensions come in the order of their numbers: neighbours lie together.
   uint64_t& known = known_pairs_[(ir::HashMix(older) + newer) % kKnown];
-  const bool numbered = newer != kNone;
-  if (numbered && (known & ~uint64_t{1}) == key) return known & 1;
+  // What depends on all variables that it names has one fingerprint in all
+  // graphs; with others, the names that a graph leaves them matter.
+  const bool keep =
+      newer != kNone && DependsOnAll(older) && DependsOnAll(newer);
+  if (keep && (known & ~uint64_t{1}) == key) return known & 1;
   if (!prepared) Prepare(e, /*all=*/true);
   prepared = true;
   const bool found = all_.open_pairs_.contains(
       ir::HashMix(FindLeast(1u << a | 1u << b).print));
-  if (numbered) known = key | static_cast<uint64_t>(found);
+  if (keep) known = key | static_cast<uint64_t>(found);
   return found;
 }
 
