@@ -1,73 +1,83 @@
 #!/usr/bin/env python3
-"""A profile for the cost model from figures of h200_vs_pytorch.py --json.
+"""What figures of h200_vs_pytorch.py --json say of kernels and predictions.
 
   bench/h200_profile.py DAY FIGURES.json... > cost_model/profiles/h200.profile
+  bench/h200_profile.py --errors FIGURES.json...
 
-Each kernel takes the time that it was measured with by itself, and its share of
-what passes between the kernels of the whole model, as `isomer profile` has it.
-A kernel of several models takes the mean. With --errors: how far the sum over
-the kernels of each model is from the time of the whole model instead, and how
-often a model and its optimised form, where they are more than 3 % apart, are
-ordered as measured.
+First form: a profile for the cost model. A kernel that was measured several
+times, in several networks or in several forms of one, takes the median.
+
+Second form: how far the predicted times of whole networks, as they are and
+optimised, are from the measured ones, and how often graphs between the two
+(h200_vs_pytorch.py --candidates 20) are ordered as measured, of the pairs that
+measure more than 3 % apart. Predictions are those that `isomer bench` made with
+the profile it had when it measured; "planned" are estimates without a profile.
 """
 
 import collections
+import itertools
 import json
 import statistics
 import sys
 
 
-def steps_of(form):
-    """(kernels, microseconds, launches) of each step."""
-    launches = sum(s["launches"] for s in form["steps"])
-    alone = sum(s["us"] * s["launches"] for s in form["steps"])
-    between = max(0.0, (form["us"] - alone) / launches)
-    for s in form["steps"]:
-        yield [k for k in s["signature"].split("; ") if k], s["us"] + between, s
+def rows(files):
+    for file in files:
+        for row in json.load(open(file)):
+            if row["isomer"]:
+                yield row
+
+
+def print_profile(day, files):
+    times, variants = collections.defaultdict(list), {}
+    for row in rows(files):
+        ours = row["isomer"]
+        for form in [ours["original"], ours["optimised"]] + ours.get("spread", []):
+            for k in form["kernel_times"]:
+                times[k["signature"]].append(k["us"])
+                variants[k["signature"]] = k["variant"]
+    print("profile h200")
+    for k in sorted(times, key=lambda k: k.encode()):
+        print(f"{k} | {statistics.median(times[k]):.4g} {day} isomer {variants[k]}")
+
+
+def right(graphs, key):
+    """(pairs that measure more than 3 % apart, those that `key` orders so)."""
+    pairs = [(a, b) for a, b in itertools.combinations(graphs, 2) if max(a["us"], b["us"]) > 1.03 * min(a["us"], b["us"])]
+    return len(pairs), sum((a[key] > b[key]) == (a["us"] > b["us"]) for a, b in pairs)
+
+
+def print_errors(files):
+    keys = ("predicted_us", "planned_us")
+    off = {key: [] for key in keys}
+    total = collections.Counter()
+    print(f"{'network':<18}{'batch':>6}{'measured':>10}{'predicted':>10}{'planned':>10}{'measured':>10}{'predicted':>10}{'planned':>10}"
+          f"{'graphs':>8}{'pairs':>7}{'right':>7}{'planned':>9}")
+    for row in rows(files):
+        ours = row["isomer"]
+        text = f"{row['network']:<18}{row['batch']:>6}"
+        for form in ("original", "optimised"):
+            text += "".join(f"{ours[form][key]:>10.1f}" for key in ("us",) + keys)
+            for key in keys:
+                off[key].append((abs(ours[form][key] / ours[form]["us"] - 1), row["network"], row["batch"], form))
+        spread = ours.get("spread", [])
+        counts = [right(spread, key) for key in keys]
+        total.update({"pairs": counts[0][0], keys[0]: counts[0][1], keys[1]: counts[1][1]})
+        print(text + f"{len(spread):>8}{counts[0][0]:>7}{counts[0][1]:>7}{counts[1][1]:>9}")
+    for key in keys:
+        worst = max(off[key])
+        print(f"{key[:-3]}: whole networks are off by {statistics.median(x[0] for x in off[key]):.1%} (median), "
+              f"{worst[0]:.1%} at most ({worst[1]} at batch {worst[2]}, {worst[3]}); "
+              f"{total[key]} of {total['pairs']} pairs are ordered as measured")
 
 
 def main():
-    errors = "--errors" in sys.argv
-    day, *files = (a for a in sys.argv[1:] if a != "--errors")
-    forms = {}
-    for file in files:
-        for row in json.load(open(file)):
-            for name in ("original", "optimised"):
-                forms[row["network"], row["batch"], name] = row["isomer"][name]
-    times, variants = collections.defaultdict(list), {}
-    for form in forms.values():
-        found = collections.defaultdict(list)
-        for kernels, us, step in steps_of(form):
-            for k in kernels:
-                found[k].append((us / len(kernels), step["launches"]))
-                variants[k] = step["variant"]
-        for k, all_us in found.items():
-            total = sum(us * n for us, n in all_us)
-            # A concat may be several steps; other kernels are one, over values that lie differently.
-            parts = k.startswith(("copy", "pointwise")) and "concat" in k
-            times[k].append(total / (max if parts else sum)(n for _, n in all_us))
-    profile = {k: statistics.mean(v) for k, v in times.items()}
-    if not errors:
-        print("profile h200")
-        for k in sorted(profile, key=lambda k: k.encode()):
-            print(f"{k} | {profile[k]:.4g} {day} isomer {variants[k]}")
-        return
-    off, sums = [], {}
-    for key, form in forms.items():
-        sum_us = sum((sum(profile[k] for k in kernels) or us) * s["launches"] for kernels, us, s in steps_of(form))
-        sums[key] = sum_us
-        off.append((abs(sum_us / form["us"] - 1), abs(form["planned_us"] / form["us"] - 1), key))
-    for column, what in ((0, "with the profile"), (1, "without")):
-        print(f"{what}: median {statistics.median(x[column] for x in off):.1%}, worst {max(off, key=lambda x: x[column])[column]:.1%} "
-              f"({' '.join(map(str, max(off, key=lambda x: x[column])[2]))})")
-    for times, what in ((sums, "with the profile"), ({k: f["planned_us"] for k, f in forms.items()}, "without")):
-        right = apart = 0
-        for (network, batch, name), form in forms.items():
-            other = (network, batch, "optimised")
-            if name == "original" and abs(form["us"] / forms[other]["us"] - 1) > 0.03:
-                apart += 1
-                right += (times[network, batch, name] > times[other]) == (form["us"] > forms[other]["us"])
-        print(f"{what}: {right} of {apart} pairs ordered as measured")
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    if sys.argv[1] == "--errors":
+        print_errors(sys.argv[2:])
+    else:
+        print_profile(sys.argv[1], sys.argv[2:])
 
 
 if __name__ == "__main__":

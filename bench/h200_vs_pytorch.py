@@ -263,6 +263,7 @@ def export(net, inputs, path):
 def start_isomer(args, path, check):
     command = [args.isomer, "bench", str(path), "--json", "--kernels", "--budget", args.budget,
                "--cache", str(args.work / "kernels")] + ["--check"] * check
+    command += ["--candidates", str(args.candidates)] if args.candidates else []
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -322,6 +323,7 @@ def all_rows(args, which):
             command = [sys.executable, __file__, "--one", "--isomer", args.isomer, "--models", name, "--batch", str(batch),
                        "--work", str(args.work), "--budget", args.budget, "--jobs", "1"]
             command += ["--no-compile"] * args.no_compile + ["--check"] * args.check
+            command += ["--candidates", str(args.candidates)]
             running.append(subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True))
         for p in running:
             for line in p.stdout:
@@ -343,6 +345,8 @@ def main():
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
     parser.add_argument("--budget", default="10s", help="for the search of each network")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--candidates", type=int, default=0,
+                        help="graphs between each network and its optimised form to measure too, for bench/h200_profile.py")
     parser.add_argument("--jobs", type=int, default=0, help="networks that compile at a time")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--work", type=pathlib.Path, help="where models and kernels are kept (default: nowhere)")

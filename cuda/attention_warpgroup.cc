@@ -235,14 +235,6 @@ EPILOGUE
   }
 )";
 
-constexpr char kExp2[] = R"(
-__device__ __forceinline__ float iso_exp2(float x) {
-  float r;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
-  return r;
-}
-)";
-
 // How many blocks a multiprocessor should have registers for.
 int BlocksAtATime(const Attention& a, const AttentionTiling& t) {
   const auto width = static_cast<int>(a.values.n);
@@ -287,7 +279,7 @@ absl::StatusOr<KernelSource> WarpgroupAttention(const AttentionCall& call,
   KernelSource out;
   out.text = absl::StrCat(
       "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpgroupHelpers(),
-      PairHelper(dtype), kExp2,
+      PairHelper(dtype),
       WarpgroupMultiply("iso_scores", dtype, t.bn,
                         {.start = true, .b_along_n = false}),
       WarpgroupMultiply("iso_values", dtype, static_cast<int>(a.values.n),

@@ -185,7 +185,18 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(absl::string_view name) {
 }
 
 Device::~Device() {
-  if (context_ != nullptr) api_->release_context(ordinal_);
+  if (context_ == nullptr) return;
+  if (blas_ != nullptr && MakeCurrent().ok()) blas_ = nullptr;
+  api_->release_context(ordinal_);
+}
+
+absl::StatusOr<std::shared_ptr<const Blas>> Device::SharedBlas(
+    const OpenBlas& open) const {
+  absl::MutexLock lock(&blas_mutex_);
+  if (blas_ == nullptr) {
+    ASSIGN_OR_RETURN(blas_, open());
+  }
+  return blas_;
 }
 
 absl::Status Device::MakeCurrent() const {

@@ -15,12 +15,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/synchronization/mutex.h"
 #include "cuda/kernel.h"
 
 namespace isomer::cuda {
 
 using DevicePointer = uint64_t;
 using Stream = void*;  // a CUstream
+
+class Blas;
 
 class Device {
  public:
@@ -71,6 +74,12 @@ class Device {
   absl::StatusOr<double> Time(Stream stream,
                               const std::function<absl::Status()>& work) const;
 
+  // What computes products for all who use the device: the first who asks
+  // opens it. Opened for each, one that is closed disturbs the others.
+  using OpenBlas = std::function<absl::StatusOr<std::shared_ptr<const Blas>>()>;
+  absl::StatusOr<std::shared_ptr<const Blas>> SharedBlas(
+      const OpenBlas& open) const;
+
   // Makes the device's context that of the calling thread.
   absl::Status MakeCurrent() const;
 
@@ -84,6 +93,8 @@ class Device {
   void* context_ = nullptr;
   std::string name_, architecture_;
   int units_ = 0;
+  mutable absl::Mutex blas_mutex_;
+  mutable std::shared_ptr<const Blas> blas_;
 };
 
 }  // namespace isomer::cuda

@@ -276,7 +276,7 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(device_->MakeCurrent());
   // Without the library there are the kernels of our own.
-  if (auto blas = Blas::Open(); blas.ok()) {
+  if (auto blas = device_->SharedBlas(Blas::Open); blas.ok()) {
     blas_ = *std::move(blas);
     ASSIGN_OR_RETURN(workspace_, device_->Allocate(Blas::kWorkspaceBytes));
   }

@@ -12,6 +12,7 @@
 #include "cuda/attention_plan.h"
 #include "cuda/constants.h"
 #include "cuda/element_kernel.h"
+#include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
 #include "cuda/memory_plan.h"
 #include "cuda/norm_kernel.h"
@@ -62,8 +63,13 @@ class Maker {
         channels_last_(ChannelsLast(*graph_)) {}
 
   absl::StatusOr<Program> Make(const cost::CostModel& cost) {
-    const std::vector<cost::Kernel> kernels =
-        cost.MakePlan(*graph_).Kernels(*graph_);
+    std::vector<cost::Kernel> kernels = cost.MakePlan(*graph_).Kernels(*graph_);
+    for (const cost::Kernel& k : kernels) {
+      if (!k.launches) continue;
+      const double us = static_cast<double>(k.time_ps) * 1e-6;
+      program_.planned.push_back({k.family, k.signature, us});
+    }
+    MoveEpilogues(*graph_, kernels);
     FindInPlace(kernels);
     RETURN_IF_ERROR(Fold(kernels));
     for (NodeId id : graph_->inputs()) AddInput(id);

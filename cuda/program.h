@@ -58,6 +58,12 @@ struct Step {
   int64_t bytes = 0;  // that have to be moved at least
 };
 
+// A kernel as the cost model planned it.
+struct PlannedKernel {
+  std::string family, signature;
+  double us = 0;  // as the cost model says
+};
+
 struct ProgramInput {
   std::string name;
   TensorType type;
@@ -74,6 +80,7 @@ struct Program {
   std::vector<Step> steps;
   std::vector<ProgramInput> inputs;    // those that are read
   std::vector<ProgramOutput> outputs;  // in the order of the graph
+  std::vector<PlannedKernel> planned;  // those that are launched
   int64_t arena_bytes = 0;
   int64_t constant_bytes = 0;
 };

@@ -141,6 +141,33 @@ TEST(Program, FusesAsPlanned) {
   EXPECT_EQ(p->steps[0].flops, 2.0 * 128 * 768 * 768);
 }
 
+// What a library leaves to a kernel of its own is done once, by the reader.
+TEST(Program, WhatFollowsALargeProductIsLeftToItsReader) {
+  auto after_library = [](const std::string& last) {
+    const auto p = Make(
+        "input x: f16[8192,64]\nconst a: f16[64,4096] = 0.5\n"
+        "const b: f16[64,4096] = 0.25\n"
+        "g = matmul(x, a)\ns = sigmoid(g)\nt = mul(g, s)\n"
+        "u = matmul(x, b)\n" +
+        last);
+    EXPECT_TRUE(p.ok()) << p.status();
+    std::string out;
+    for (const Step& s : p->steps) {
+      const Variant& v = s.variants.back();
+      out += !v.library ? "kernel " : v.source ? "library+kernel " : "library ";
+    }
+    return out;
+  };
+  EXPECT_EQ(after_library("y = mul(t, u)\noutput y = y\n"),
+            "library library+kernel ");
+  // Another reader, or one that multiplies it, wants it as it is.
+  EXPECT_EQ(after_library("y = mul(t, u)\noutput y = y\noutput t = t\n"),
+            "library+kernel library+kernel ");
+  EXPECT_EQ(after_library("w = transpose(u, perm=[1 0])\ny = matmul(w, t)\n"
+                          "output y = y\n"),
+            "library library+kernel library ");
+}
+
 TEST(Program, AllTilingsCompile) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();

@@ -1,115 +1,26 @@
 // isomer bench: a model measured on a GPU, as it is and optimised.
 #include <algorithm>
-#include <chrono>
-#include <optional>
+#include <functional>
+#include <map>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_split.h"
 #include "absl/time/time.h"
 #include "api/graph_access.h"
 #include "api/isomer.h"
 #include "cost_model/cost.h"
+#include "cost_model/profile.h"
 #include "cuda/executor.h"
-#include "graph/evaluate.h"
 #include "ops/status.h"
-#include "runtime/compare.h"
-#include "runtime/fast.h"
-#include "runtime/random_inputs.h"
 #include "tools/files.h"
 #include "tools/json.h"
+#include "tools/measured.h"
 #include "tools/on_device.h"
+#include "tools/spread.h"
 #include "tools/verb.h"
 
 namespace isomer::cli {
 
 namespace {
-
-// One form of the model on the device.
-struct Measured {
-  double us = 0;          // measured, whole
-  double planned_us = 0;  // as the cost model says
-  double floor_us = 0;
-  double compile_seconds = 0;
-  int64_t kernels = 0;
-  int64_t weight_bytes = 0, arena_bytes = 0;
-  std::optional<double> error = {};  // against the CPU
-  std::vector<cuda::StepTime> steps = {};
-  std::map<std::string, std::string> choices = {};
-};
-
-struct Request {
-  std::shared_ptr<cuda::Device> device;
-  const cost::CostModel* cost = nullptr;
-  bool tune = true, check = false, steps = false;
-  int times = 100;
-  std::map<std::string, std::string> choices = {};
-  std::shared_ptr<cuda::KernelCache> cache = nullptr;
-};
-
-// What no program can beat: weights, inputs and outputs moved once, and the
-// arithmetic at the peak.
-double FloorUs(const cuda::Program& p, const cost::Target& target) {
-  double flops = 0, bytes = static_cast<double>(p.constant_bytes);
-  for (const cuda::Step& s : p.steps) flops += s.flops;
-  for (const auto& in : p.inputs) {
-    bytes += static_cast<double>(p.buffers[in.buffer].bytes);
-  }
-  for (const auto& out : p.outputs) {
-    bytes += static_cast<double>(p.buffers[out.buffer].bytes);
-  }
-  return std::max(flops / (target.peak(DType::kF16) * 1e6),
-                  bytes / (target.dram_gbps() * 1e3));
-}
-
-absl::StatusOr<double> ErrorOf(const ir::Graph& graph,
-                               cuda::Executor& executor) {
-  ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
-  ASSIGN_OR_RETURN(const std::vector<Tensor> got, executor.Run(inputs));
-  ir::EvaluateOptions how;
-  how.run = runtime::FastKernels();
-  ASSIGN_OR_RETURN(const std::vector<Tensor> want,
-                   ir::Evaluate(graph, inputs, how));
-  double error = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    error = std::max(error, runtime::RelativeError(got[i], want[i]));
-  }
-  return error;
-}
-
-absl::StatusOr<Measured> Measure(const ir::Graph& graph,
-                                 const Request& request) {
-  Measured m;
-  m.planned_us = request.cost->MakePlan(graph).cost().time_us();
-  cuda::ProgramOptions how;
-  how.units = request.device->units();
-  ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::MakeProgram(graph, *request.cost, how));
-  m.kernels = static_cast<int64_t>(program.steps.size());
-  m.weight_bytes = program.constant_bytes;
-  m.arena_bytes = program.arena_bytes;
-  m.floor_us = FloorUs(program, request.cost->target());
-  cuda::ExecutorOptions options;
-  options.tune = request.tune;
-  options.choices = request.choices;
-  options.cache = request.cache;
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<cuda::Executor> executor,
-      cuda::Executor::Create(request.device, std::move(program), options));
-  m.compile_seconds = executor->compile_seconds();
-  if (request.check) {
-    ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
-  } else {
-    ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
-    RETURN_IF_ERROR(executor->Run(inputs).status());
-  }
-  ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
-  if (request.steps) {
-    ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
-  }
-  m.choices = executor->choices();
-  return m;
-}
 
 std::string Short(const std::string& text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
@@ -160,31 +71,6 @@ Json TraceOf(const Measured& m) {
   return std::move(Json::Object().Set("traceEvents", std::move(events)));
 }
 
-Json ToJson(const Measured& m) {
-  Json out = Json::Object(), steps = Json::Array();
-  out.Set("us", m.us)
-      .Set("planned_us", m.planned_us)
-      .Set("floor_us", m.floor_us)
-      .Set("kernels", m.kernels)
-      .Set("weight_bytes", m.weight_bytes)
-      .Set("activation_bytes", m.arena_bytes)
-      .Set("compile_seconds", m.compile_seconds);
-  if (m.error) out.Set("error", *m.error);
-  for (const cuda::StepTime& s : m.steps) {
-    Json item = Json::Object();
-    item.Set("us", s.us)
-        .Set("launches", s.launches)
-        .Set("family", s.family)
-        .Set("variant", s.variant)
-        .Set("place", int64_t{s.place})
-        .Set("signature", s.signature)
-        .Set("flops", s.flops)
-        .Set("bytes", s.bytes);
-    steps.Add(std::move(item));
-  }
-  return out.Set("steps", std::move(steps));
-}
-
 void PrintRow(const char* what, const char* unit, int digits,
               const std::vector<Measured>& all,
               const std::function<double(const Measured&)>& value) {
@@ -198,6 +84,8 @@ void PrintTable(const std::vector<Measured>& all) {
   if (all.size() > 1) absl::PrintF(" %11s", "optimised");
   absl::PrintF("\n");
   PrintRow("measured", "us", 2, all, [](const Measured& m) { return m.us; });
+  PrintRow("predicted", "us", 2, all,
+           [](const Measured& m) { return m.predicted.us; });
   PrintRow("planned", "us", 2, all,
            [](const Measured& m) { return m.planned_us; });
   PrintRow("floor", "us", 2, all, [](const Measured& m) { return m.floor_us; });
@@ -216,9 +104,18 @@ void PrintTable(const std::vector<Measured>& all) {
   }
 }
 
-absl::StatusOr<int> Bench(const Args& args) {
-  ASSIGN_OR_RETURN(onnx::ImportOptions shapes, ImportOptionsFrom(args));
-  Request request;
+absl::StatusOr<cost::Profile> ProfileOf(const Args& args,
+                                        const cost::Target& target) {
+  const std::string name = args.String("profile", "builtin");
+  if (name == "builtin") return cost::Profile::Builtin(target.name());
+  ASSIGN_OR_RETURN(const std::string text, ReadFile(name));
+  absl::StatusOr<cost::Profile> profile = cost::Profile::Parse(text);
+  if (!profile.ok()) return Prefixed(name + ": ", profile.status());
+  return profile;
+}
+
+absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
+  MeasureRequest request;
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   request.tune = !args.Has("no-tune");
@@ -230,71 +127,131 @@ absl::StatusOr<int> Bench(const Args& args) {
   request.steps = args.Has("kernels") || args.Has("trace");
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
   request.times = static_cast<int>(times);
-  ASSIGN_OR_RETURN(cost::Target target,
-                   cost::Target::Named(args.String("target", "h200")));
-  ASSIGN_OR_RETURN(const cost::CostModel cost,
-                   cost::CostModel::Create(std::move(target)));
-  request.cost = &cost;
-  absl::Duration budget = absl::Seconds(10);
+  return request;
+}
+
+// Measures a graph; what it has chosen need not be timed again by the next.
+absl::StatusOr<Measured> MeasureNext(const Graph& graph,
+                                     MeasureRequest& request) {
+  ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(graph), request));
+  request.choices.insert(m.choices.begin(), m.choices.end());
+  return m;
+}
+
+// The original, and the fastest of what is found.
+struct Best {
+  std::vector<Measured> all;
+  Json candidates = Json::Array();
+  double search_seconds = 0;
+};
+
+absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
+                                 MeasureRequest& request) {
+  Best out;
+  ASSIGN_OR_RETURN(Measured original, MeasureNext(graph, request));
+  out.all.push_back(std::move(original));
+  if (args.Has("original-only")) return out;
+  OptimizeOptions how;
+  how.target = args.String("target", "h200");
+  how.time_limit = absl::Seconds(10);
   if (args.Has("budget") &&
-      !absl::ParseDuration(args.String("budget"), &budget)) {
+      !absl::ParseDuration(args.String("budget"), &how.time_limit)) {
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 10s");
   }
+  ASSIGN_OR_RETURN(std::vector<Candidate> found,
+                   Candidates(graph, how, args.String("profile", "builtin")));
+  Measured best = out.all[0];
+  for (const Candidate& c : found) {
+    out.search_seconds += absl::ToDoubleSeconds(c.result.elapsed);
+    ASSIGN_OR_RETURN(Measured m, MeasureNext(c.result.graph, request));
+    Json item = Json::Object();
+    item.Set("searched_with", c.costs).Set("us", m.us);
+    out.candidates.Add(std::move(item));
+    if (m.us < best.us) best = std::move(m);
+  }
+  out.all.push_back(std::move(best));
+  return out;
+}
+
+// Graphs between the original and the best that the cost model finds.
+absl::StatusOr<std::vector<Measured>> MeasureSpread(const Args& args,
+                                                    const Graph& graph,
+                                                    MeasureRequest request) {
+  ASSIGN_OR_RETURN(const int64_t count, args.Int("candidates", 0, 2, 1000));
+  request.check = false;
+  ASSIGN_OR_RETURN(const std::vector<Graph> graphs,
+                   SpreadOf(graph, *request.cost, static_cast<int>(count)));
+  std::vector<Measured> out;
+  for (const Graph& g : graphs) {
+    ASSIGN_OR_RETURN(Measured m, MeasureNext(g, request));
+    out.push_back(std::move(m));
+  }
+  return out;
+}
+
+void PrintSpread(const std::vector<Measured>& spread) {
+  absl::PrintF("\n%11s %11s %11s %8s  graphs between the two, in us\n",
+               "measured", "predicted", "planned", "kernels");
+  for (const Measured& m : spread) {
+    absl::PrintF("%11.2f %11.2f %11.2f %8d\n", m.us, m.predicted.us,
+                 m.planned_us, m.kernels);
+  }
+  const Ordered o = OrderOf(spread);
+  absl::PrintF(
+      "%d pairs are more than 3 %% apart; %d are predicted in that order, %d "
+      "planned\n",
+      o.pairs, o.as_predicted, o.as_planned);
+}
+
+absl::StatusOr<int> Bench(const Args& args) {
+  ASSIGN_OR_RETURN(onnx::ImportOptions shapes, ImportOptionsFrom(args));
+  ASSIGN_OR_RETURN(MeasureRequest request, RequestOf(args));
+  ASSIGN_OR_RETURN(cost::Target target,
+                   cost::Target::Named(args.String("target", "h200")));
+  ASSIGN_OR_RETURN(const cost::Profile profile, ProfileOf(args, target));
+  ASSIGN_OR_RETURN(const cost::CostModel cost,
+                   cost::CostModel::Create(std::move(target)));
+  request.cost = &cost;
+  request.profile = &profile;
   if (args.Has("batch")) {
     ASSIGN_OR_RETURN(shapes.dims["batch"], args.Int("batch", 1, 1, 1 << 20));
   }
   ASSIGN_OR_RETURN(
       const Graph graph,
       Graph::FromOnnx(args.positionals()[0], {shapes.shapes, shapes.dims}));
-  std::vector<Measured> all;
-  ASSIGN_OR_RETURN(Measured original, Measure(GraphAccess::Ir(graph), request));
-  // What the original has chosen need not be timed again.
-  request.choices = original.choices;
-  all.push_back(std::move(original));
-  double search_seconds = 0;
-  Json candidates = Json::Array();
-  if (!args.Has("original-only")) {
-    OptimizeOptions how;
-    how.target = args.String("target", "h200");
-    how.time_limit = budget;
-    ASSIGN_OR_RETURN(std::vector<Candidate> found,
-                     Candidates(graph, how, args.String("profile", "builtin")));
-    Measured best = all[0];
-    for (const Candidate& c : found) {
-      search_seconds += absl::ToDoubleSeconds(c.result.elapsed);
-      ASSIGN_OR_RETURN(Measured m,
-                       Measure(GraphAccess::Ir(c.result.graph), request));
-      Json item = Json::Object();
-      item.Set("searched_with", c.costs).Set("us", m.us);
-      candidates.Add(std::move(item));
-      if (m.us < best.us) best = std::move(m);
-    }
-    all.push_back(std::move(best));
+  ASSIGN_OR_RETURN(Best best, MeasureBest(args, graph, request));
+  std::vector<Measured> spread;
+  if (args.Has("candidates")) {
+    ASSIGN_OR_RETURN(spread, MeasureSpread(args, graph, request));
   }
+  const std::vector<Measured>& all = best.all;
   if (args.Has("trace")) {
     RETURN_IF_ERROR(
         WriteFile(args.String("trace"), TraceOf(all.back()).ToString()));
   }
   if (args.Has("json")) {
-    Json report = Json::Object();
+    Json report = Json::Object(), between = Json::Array();
     report.Set("model", args.positionals()[0])
         .Set("device", request.device->name())
         .Set("original", ToJson(all[0]));
     if (all.size() > 1) {
       report.Set("optimised", ToJson(all[1]))
-          .Set("candidates", std::move(candidates))
-          .Set("search_seconds", search_seconds);
+          .Set("candidates", std::move(best.candidates))
+          .Set("search_seconds", best.search_seconds);
     }
+    for (const Measured& m : spread) between.Add(ToJson(m));
+    if (!spread.empty()) report.Set("spread", std::move(between));
     absl::PrintF("%s\n", report.ToString());
     return 0;
   }
   absl::PrintF("%s on %s\n", args.positionals()[0], request.device->name());
   PrintTable(all);
   if (all.size() > 1) {
-    absl::PrintF("%-24s %11s %11.1f  s\n", "search", "", search_seconds);
+    absl::PrintF("%-24s %11s %11.1f  s\n", "search", "", best.search_seconds);
   }
   if (args.Has("kernels")) PrintSteps(all.back(), cost.target());
+  if (!spread.empty()) PrintSpread(spread);
   return 0;
 }
 
@@ -313,21 +270,26 @@ Verb BenchVerb() {
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});
   flags.push_back({"check", "", "compare the results with the CPU's"});
   flags.push_back({"kernels", "", "a table of the kernels"});
+  flags.push_back({"candidates", "N",
+                   "also measure N graphs between the original and the best"});
   flags.push_back(
       {"profile", "F.profile",
-       "measured times to search with (default: those that come with Isomer)"});
+       "measured times to search and to predict with (default: those that come "
+       "with Isomer)"});
   flags.push_back(
       {"trace", "F.json", "write the kernels as a trace for chrome://tracing"});
   flags.push_back({"json", "", "print the result as JSON"});
-  return {"bench",
-          "measure a model on a GPU, as it is and optimised",
-          "Runs the model as one CUDA graph, first as it is, then optimised: "
-          "with estimated and\nwith measured costs, whichever is faster. The "
-          "floor is what moving weights once and\nthe arithmetic take at "
-          "least.",
-          {"MODEL"},
-          flags,
-          Bench};
+  return {
+      "bench",
+      "measure a model on a GPU, as it is and optimised",
+      "Runs the model as one CUDA graph, first as it is, then optimised: "
+      "with estimated and\nwith measured costs, whichever is faster. Predicted "
+      "is the sum of what the profile has for\nthe kernels, planned that of "
+      "estimates. The floor is what moving weights once and the\n"
+      "arithmetic take at least.",
+      {"MODEL"},
+      flags,
+      Bench};
 }
 
 }  // namespace isomer::cli

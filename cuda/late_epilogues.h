@@ -1,0 +1,25 @@
+// What follows a product in its own kernel, moved to the kernel that reads it.
+//
+//   g = silu(matmul(x, a))            g = matmul(x, a)
+//   y = mul(g, matmul(x, b))    ->    y = mul(silu(g), matmul(x, b))
+//
+// A large product is often computed by a library, and what follows it by a
+// kernel of its own, which reads and writes the whole result. Where the reader
+// has such a kernel too, one is enough.
+#ifndef ISOMER_CUDA_LATE_EPILOGUES_H_
+#define ISOMER_CUDA_LATE_EPILOGUES_H_
+
+#include <vector>
+
+#include "cost_model/cost.h"
+#include "graph/graph.h"
+
+namespace isomer::cuda {
+
+// Moves pointwise functions of large products alone to the one product that
+// reads them, if that does not multiply them. Signatures stay as planned.
+void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_LATE_EPILOGUES_H_

@@ -1,0 +1,179 @@
+// Runs one program for each graph; what one has chosen among kernels the next
+// may be given.
+#include "tools/measured.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "absl/strings/str_split.h"
+#include "graph/evaluate.h"
+#include "ops/status.h"
+#include "runtime/compare.h"
+#include "runtime/fast.h"
+#include "runtime/random_inputs.h"
+
+namespace isomer::cli {
+
+namespace {
+
+constexpr double kApart = 0.03;
+
+// What no program can beat: weights, inputs and outputs moved once, and the
+// arithmetic at the peak.
+double FloorUs(const cuda::Program& p, const cost::Target& target) {
+  double flops = 0, bytes = static_cast<double>(p.constant_bytes);
+  for (const cuda::Step& s : p.steps) flops += s.flops;
+  for (const auto& in : p.inputs) {
+    bytes += static_cast<double>(p.buffers[in.buffer].bytes);
+  }
+  for (const auto& out : p.outputs) {
+    bytes += static_cast<double>(p.buffers[out.buffer].bytes);
+  }
+  return std::max(flops / (target.peak(DType::kF16) * 1e6),
+                  bytes / (target.dram_gbps() * 1e3));
+}
+
+absl::StatusOr<double> ErrorOf(const ir::Graph& graph,
+                               cuda::Executor& executor) {
+  ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
+  ASSIGN_OR_RETURN(const std::vector<Tensor> got, executor.Run(inputs));
+  ir::EvaluateOptions how;
+  how.run = runtime::FastKernels();
+  ASSIGN_OR_RETURN(const std::vector<Tensor> want,
+                   ir::Evaluate(graph, inputs, how));
+  double error = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    error = std::max(error, runtime::RelativeError(got[i], want[i]));
+  }
+  return error;
+}
+
+std::vector<KernelTime> KernelTimes(const Measured& m,
+                                    const cuda::Program& program) {
+  // What is no kernel of the plan passes between those that are.
+  double sum = 0, launches = 0;
+  for (const cuda::StepTime& s : m.steps) {
+    if (s.signature.empty()) continue;
+    sum += s.us * s.launches;
+    launches += s.launches;
+  }
+  const double more = std::max(0.0, (m.us - sum) / launches);
+  const double factor = std::min(1.0, m.us / sum);
+  std::map<std::string, std::map<int, double>> times;  // by kernel of the plan
+  std::map<std::string, std::string> variants;
+  for (const cuda::StepTime& s : m.steps) {
+    const std::vector<std::string> kernels =
+        absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
+    const auto share = 1.0 / static_cast<double>(kernels.size());
+    for (const std::string& signature : kernels) {
+      variants[signature] = s.variant;
+      for (int step : s.steps) {
+        times[signature][program.steps[step].kernel] +=
+            (s.us * factor + more) * share;
+      }
+    }
+  }
+  std::vector<KernelTime> out;
+  for (const auto& [signature, by_kernel] : times) {
+    double us = 0;
+    for (const auto& [kernel, time] : by_kernel) us += time;
+    const auto count = static_cast<int64_t>(by_kernel.size());
+    // Kernels that are called the same may read what lies differently.
+    out.push_back({signature, us / static_cast<double>(count), count,
+                   variants[signature]});
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<Measured> Measure(const ir::Graph& graph,
+                                 const MeasureRequest& request) {
+  Measured m;
+  cuda::ProgramOptions how;
+  how.units = request.device->units();
+  ASSIGN_OR_RETURN(cuda::Program program,
+                   cuda::MakeProgram(graph, *request.cost, how));
+  m.kernels = static_cast<int64_t>(program.steps.size());
+  m.weight_bytes = program.constant_bytes;
+  m.arena_bytes = program.arena_bytes;
+  m.floor_us = FloorUs(program, request.cost->target());
+  for (const cuda::PlannedKernel& k : program.planned) m.planned_us += k.us;
+  m.predicted = cuda::Predict(program.planned, *request.profile);
+  cuda::ExecutorOptions options;
+  options.tune = request.tune;
+  options.choices = request.choices;
+  options.cache = request.cache;
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<cuda::Executor> executor,
+      cuda::Executor::Create(request.device, std::move(program), options));
+  m.compile_seconds = executor->compile_seconds();
+  if (request.check) {
+    ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
+  } else {
+    ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
+    RETURN_IF_ERROR(executor->Run(inputs).status());
+  }
+  ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
+  if (request.steps) {
+    ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
+    m.kernel_times = KernelTimes(m, executor->program());
+  }
+  m.choices = executor->choices();
+  return m;
+}
+
+Json ToJson(const Measured& m) {
+  Json out = Json::Object(), steps = Json::Array();
+  out.Set("us", m.us)
+      .Set("planned_us", m.planned_us)
+      .Set("predicted_us", m.predicted.us)
+      .Set("measured_share", m.predicted.measured_share)
+      .Set("floor_us", m.floor_us)
+      .Set("kernels", m.kernels)
+      .Set("weight_bytes", m.weight_bytes)
+      .Set("activation_bytes", m.arena_bytes)
+      .Set("compile_seconds", m.compile_seconds);
+  if (m.error) out.Set("error", *m.error);
+  for (const cuda::StepTime& s : m.steps) {
+    Json item = Json::Object();
+    item.Set("us", s.us)
+        .Set("launches", s.launches)
+        .Set("family", s.family)
+        .Set("variant", s.variant)
+        .Set("place", int64_t{s.place})
+        .Set("signature", s.signature)
+        .Set("flops", s.flops)
+        .Set("bytes", s.bytes);
+    steps.Add(std::move(item));
+  }
+  Json times = Json::Array();
+  for (const KernelTime& k : m.kernel_times) {
+    Json item = Json::Object();
+    item.Set("signature", k.signature)
+        .Set("us", k.us)
+        .Set("times", k.times)
+        .Set("variant", k.variant);
+    times.Add(std::move(item));
+  }
+  return out.Set("steps", std::move(steps))
+      .Set("kernel_times", std::move(times));
+}
+
+Ordered OrderOf(const std::vector<Measured>& all) {
+  Ordered out;
+  for (size_t i = 0; i < all.size(); ++i) {
+    for (size_t k = i + 1; k < all.size(); ++k) {
+      const Measured &a = all[i], &b = all[k];
+      if (std::max(a.us, b.us) <= (1 + kApart) * std::min(a.us, b.us)) continue;
+      ++out.pairs;
+      const bool slower = a.us > b.us;
+      out.as_predicted += (a.predicted.us > b.predicted.us) == slower;
+      out.as_planned += (a.planned_us > b.planned_us) == slower;
+    }
+  }
+  return out;
+}
+
+}  // namespace isomer::cli

@@ -1,0 +1,75 @@
+// A graph measured on a GPU: whole, kernel by kernel, and as predicted.
+#ifndef ISOMER_TOOLS_MEASURED_H_
+#define ISOMER_TOOLS_MEASURED_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cost_model/cost.h"
+#include "cost_model/profile.h"
+#include "cuda/device.h"
+#include "cuda/executor.h"
+#include "cuda/kernel_cache.h"
+#include "cuda/prediction.h"
+#include "graph/graph.h"
+#include "tools/json.h"
+
+namespace isomer::cli {
+
+// A planned kernel as it ran in a model.
+struct KernelTime {
+  std::string signature;
+  double us = 0;      // on average
+  int64_t times = 0;  // that the plan has it
+  std::string variant;
+};
+
+// One form of the model on the device.
+struct Measured {
+  double us = 0;                    // measured, whole
+  double planned_us = 0;            // as the cost model says
+  cuda::Prediction predicted = {};  // by what the profile knows
+  double floor_us = 0;
+  double compile_seconds = 0;
+  int64_t kernels = 0;
+  int64_t weight_bytes = 0, arena_bytes = 0;
+  std::optional<double> error = {};  // against the CPU
+  std::vector<cuda::StepTime> steps = {};
+  std::vector<KernelTime> kernel_times = {};  // if steps were timed
+  std::map<std::string, std::string> choices = {};
+};
+
+struct MeasureRequest {
+  std::shared_ptr<cuda::Device> device;
+  const cost::CostModel* cost = nullptr;
+  const cost::Profile* profile = nullptr;
+  bool tune = true, check = false, steps = false;
+  int times = 100;
+  std::map<std::string, std::string> choices = {};
+  std::shared_ptr<cuda::KernelCache> cache = nullptr;
+};
+
+// Measures a graph. The times of its kernels are those of its steps by
+// themselves, and their share in what passes between the steps of the whole
+// model or, where steps overlap, in what that saves. A kernel of several steps
+// takes as long as all of them, kernels of one step have equal shares in it.
+absl::StatusOr<Measured> Measure(const ir::Graph& graph,
+                                 const MeasureRequest& request);
+
+Json ToJson(const Measured& m);
+
+// Of the pairs that are measured more than 3 % apart, how many there are and
+// how many a prediction orders as measured.
+struct Ordered {
+  int64_t pairs = 0, as_predicted = 0, as_planned = 0;
+};
+Ordered OrderOf(const std::vector<Measured>& all);
+
+}  // namespace isomer::cli
+
+#endif  // ISOMER_TOOLS_MEASURED_H_
