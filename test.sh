@@ -62,20 +62,25 @@ step_sanitized() {
     "--test_tag_filters=-no_asan${EXCLUDED_TAGS:+,$EXCLUDED_TAGS}"
 }
 
-# Library, tool, installation, and a project that uses the installed package.
+# Library, tool, installation, and programs in C++ and C that use the installed
+# package: they make of a model what the tool makes of it.
 step_cmake() {
-  local prefix=$PWD/build/prefix
+  local prefix=$PWD/build/prefix program
   cmake -G Ninja -S . -B build/cmake -DISOMER_WERROR=ON \
     -DCMAKE_CXX_FLAGS_RELEASE=-O0
   timeout --foreground 900 ninja -C build/cmake
   rm -rf "$prefix" build/embed
   cmake --install build/cmake --prefix "$prefix"
-  cmake -G Ninja -S examples/embed_cpp -B build/embed \
+  cmake -G Ninja -S examples/embed -B build/embed \
     "-DCMAKE_PREFIX_PATH=$prefix"
   timeout --foreground 120 ninja -C build/embed
   "$prefix"/bin/isomer --help
-  build/embed/embed "$MODEL" build/embedded.onnx
-  cmp "$MODEL" build/embedded.onnx
+  "$prefix"/bin/isomer optimize "$MODEL" build/optimized.onnx --expansions 20
+  if cmp "$MODEL" build/optimized.onnx; then return 1; fi
+  for program in embed_cpp embed_c; do
+    build/embed/$program "$MODEL" build/embedded.onnx
+    cmp build/optimized.onnx build/embedded.onnx
+  done
 }
 
 step_sources() {

@@ -1,12 +1,15 @@
 // The figures of the search, as rows of tables.
 //
-//   search_figures model MODEL.onnx      a model in and out, in one process
+//   search_figures model MODEL.onnx [TARGET]
+//                                        a model in and out, in one process
 //   search_figures ablation MODEL.onnx [RULES]
 //                                        what each part of the search brings,
 //                                        and what more rules would
 //   search_figures taso RULES            TASO's graphs: its search over RULES
 //                                        and ours, on the same costs
 //   search_figures growth                twice the layers, twice the threads
+//   search_figures expansion LAYERS      what an expansion takes
+//   search_figures certify MODEL.onnx    a certificate written and checked
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -19,8 +22,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/time/clock.h"
+#include "api/certificate.h"
 #include "api/isomer.h"
 #include "bench/taso_graphs.h"
 #include "cost_model/cost.h"
@@ -51,16 +56,19 @@ class Clock {
   const double cpu_ = CpuSeconds();
 };
 
-// The most memory that this process has had, mapped files included, in MB.
-double PeakMb() {
+// A line of what the system knows of this process, in MB.
+double StatusMb(const std::string& name) {
   std::ifstream status("/proc/self/status");
   std::string word;
   double kb = 0;
   while (status >> word) {
-    if (word == "VmHWM:") status >> kb;
+    if (word == name) status >> kb;
   }
   return kb / 1000;
 }
+
+// The most memory that this process has had, mapped files included, in MB.
+double PeakMb() { return StatusMb("VmHWM:"); }
 
 std::string NameOf(const std::string& path) {
   const std::string file = path.substr(path.rfind('/') + 1);
@@ -87,21 +95,39 @@ absl::StatusOr<search::RuleBook> OurRules() {
 
 // ---- Models
 
-absl::Status Model(const std::string& path) {
+// Products and convolutions among the nodes that are written.
+absl::StatusOr<int64_t> Products(const Graph& graph) {
+  ASSIGN_OR_RETURN(const auto operators, graph.OnnxOperators());
+  int64_t n = 0;
+  for (const char* name : {"Conv", "Gemm", "MatMul"}) {
+    const auto it = operators.find(name);
+    if (it != operators.end()) n += it->second;
+  }
+  return n;
+}
+
+absl::Status Model(const std::string& path, const std::string& target) {
   const Clock clock;
   ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
-  ASSIGN_OR_RETURN(const OptimizeResult r,
-                   graph.optimize({.time_limit = kBudget}));
+  OptimizeOptions options;
+  options.target = target;
+  options.time_limit = kBudget;
+  ASSIGN_OR_RETURN(const OptimizeResult r, graph.optimize(options));
   const std::string out = path + ".optimized";
   RETURN_IF_ERROR(r.graph.ToOnnx(out));
   std::error_code ignored;
   std::filesystem::remove(out, ignored);
-  const double weights = r.before.weight_bytes * 1e-6;
+  const double wall = clock.wall(), cpu = clock.cpu();
+  const double mb = PeakMb() - r.before.weight_bytes * 1e-6;
+  ASSIGN_OR_RETURN(const int64_t before, Products(graph));
+  ASSIGN_OR_RETURN(const int64_t after, Products(r.graph));
   std::printf(
-      "| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld | %5.0f |\n",
+      "| %-32s | %8.1f | %8.1f | %5.2fx | %6.2f | %6.2f | %6lld | %8lld | "
+      "%5lld | %5.0f |\n",
       NameOf(path).c_str(), r.before.time_us, r.after.time_us,
-      r.before.time_us / r.after.time_us, clock.wall(), clock.cpu(),
-      static_cast<long long>(r.expansions), PeakMb() - weights);
+      r.before.time_us / r.after.time_us, wall, cpu,
+      static_cast<long long>(r.expansions), static_cast<long long>(before),
+      static_cast<long long>(after), mb);
   return absl::OkStatus();
 }
 
@@ -229,17 +255,68 @@ absl::Status Growth() {
   return absl::OkStatus();
 }
 
+// Every layer is searched by itself, so that there are more expansions the more
+// layers there are; what else is done with the model counts as well.
+absl::Status Expansion(const std::string& layers) {
+  int n = 0;
+  if (!absl::SimpleAtoi(layers, &n) || n < 1) {
+    return Invalid("'", layers, "' is no number of layers");
+  }
+  ASSIGN_OR_RETURN(const search::RuleBook book, OurRules());
+  ASSIGN_OR_RETURN(const cost::CostModel cost, H200());
+  const ir::Graph graph = Transformer(n);
+  search::SearchOptions options;
+  options.threads = 1;
+  options.repeat = false;
+  const double mb = StatusMb("VmRSS:");
+  const Clock clock;
+  ASSIGN_OR_RETURN(const search::SearchResult r,
+                   search::Optimize(graph, book, cost, options));
+  const double cpu = clock.cpu();
+  std::printf("| %-32s | %6lld | %8.3f | %8.1f |\n",
+              absl::StrCat(n, " layers").c_str(),
+              static_cast<long long>(r.expansions), 1e3 * cpu / r.expansions,
+              1e3 * (PeakMb() - mb) / r.expansions);
+  return absl::OkStatus();
+}
+
+// ---- Certificates
+
+absl::Status CertifyModel(const std::string& path) {
+  const std::string out = path + ".certified";
+  const Clock writing;
+  ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
+  ASSIGN_OR_RETURN(const OptimizeResult r,
+                   graph.optimize({.time_limit = kBudget}));
+  ASSIGN_OR_RETURN(const Certified certified, Certify(path, r));
+  RETURN_IF_ERROR(certified.graph.ToOnnx(out));
+  const double wall = writing.wall(), cpu = writing.cpu();
+  const Clock checking;
+  ASSIGN_OR_RETURN(const Certificate certificate,
+                   ParseCertificate(certified.text));
+  RETURN_IF_ERROR(CheckCertificate(path, out, certificate).status());
+  std::printf("| %-32s | %6.2f | %6.2f | %6.2f | %6.2f |\n",
+              NameOf(path).c_str(), wall, cpu, checking.wall(), checking.cpu());
+  std::error_code ignored;
+  std::filesystem::remove(out, ignored);
+  return absl::OkStatus();
+}
+
 absl::Status Run(const std::vector<std::string>& args) {
-  if (args.size() == 2 && args[0] == "model") return Model(args[1]);
+  if (args.size() == 2 && args[0] == "model") return Model(args[1], "h200");
+  if (args.size() == 3 && args[0] == "model") return Model(args[1], args[2]);
   if (args.size() == 2 && args[0] == "ablation") return Ablation(args[1], "");
   if (args.size() == 3 && args[0] == "ablation") {
     return Ablation(args[1], args[2]);
   }
   if (args.size() == 2 && args[0] == "taso") return Taso(args[1]);
   if (args.size() == 1 && args[0] == "growth") return Growth();
+  if (args.size() == 2 && args[0] == "expansion") return Expansion(args[1]);
+  if (args.size() == 2 && args[0] == "certify") return CertifyModel(args[1]);
   return Invalid(
-      "usage: search_figures model MODEL, ablation MODEL [RULES], taso RULES, "
-      "or growth");
+      "usage: search_figures model MODEL [TARGET], ablation MODEL [RULES], "
+      "taso RULES, "
+      "growth, expansion LAYERS, or certify MODEL");
 }
 
 }  // namespace

@@ -155,6 +155,25 @@ absl::Status Rewriter::Replace() {
   return absl::OkStatus();
 }
 
+// The match with its two outputs, and what belongs to them, in the other order.
+Match Swapped(const Rule& rule, const Match& m) {
+  for (const Symmetry& s : rule.symmetries()) {
+    if (s.outputs != std::vector<int>{1, 0}) continue;
+    Match out = m;
+    for (size_t i = 0; i < m.outputs.size(); ++i) {
+      out.outputs[s.outputs[i]] = m.outputs[i];
+    }
+    for (size_t i = 0; i < m.tensors.size(); ++i) {
+      out.tensors[s.tensors[i]] = m.tensors[i];
+    }
+    for (size_t i = 0; i < m.attrs.size(); ++i) {
+      out.attrs[s.attrs[i]] = m.attrs[i];
+    }
+    return out;
+  }
+  return m;
+}
+
 }  // namespace
 
 absl::StatusOr<Graph> Apply(const Graph& graph, const Rule& rule,
@@ -163,7 +182,8 @@ absl::StatusOr<Graph> Apply(const Graph& graph, const Rule& rule,
 }
 
 absl::StatusOr<Graph> ApplyFold(const Graph& graph, const Rule& rule,
-                                absl::Span<const Value> values) {
+                                absl::Span<const Value> values,
+                                ConstantFacts& facts) {
   if (rule.source().outputs.size() != 2) {
     return Invalid("fold of ", Label(rule), ": it must have two outputs");
   }
@@ -172,24 +192,17 @@ absl::StatusOr<Graph> ApplyFold(const Graph& graph, const Rule& rule,
                    ": needs two values or more, given ", values.size());
   }
   Graph now = graph;
-  // The other output of the next match: the first value, then a new node.
-  auto joins = [&](const Match& m, size_t next) {
-    for (int k : {0, 1}) {
-      const Value other = m.outputs[1 - k];
-      if (m.outputs[k] == values[next] &&
-          (next == 1 ? other == values[0]
-                     : other.node.value >= graph.id_bound())) {
-        return true;
-      }
-    }
-    return false;
-  };
   for (size_t next = 1; next < values.size(); ++next) {
-    bool applied = false;
+    // What came of the values before is new and takes part in the next match.
+    auto merged = [&](Value v) {
+      return next == 1 ? v == values[0] : v.node.value >= graph.id_bound();
+    };
     absl::Status why = NotApplicable(rule, "value ", next, " does not match");
-    for (const Match& m : FindMatches(now, rule)) {
-      if (!joins(m, next)) continue;
-      auto result = Apply(now, rule, m);
+    bool applied = false;
+    for (Match& m : FindMatches(now, OpIndex(now), rule, facts)) {
+      if (m.outputs[0] == values[next]) m = Swapped(rule, m);
+      if (m.outputs[1] != values[next] || !merged(m.outputs[0])) continue;
+      absl::StatusOr<Graph> result = Apply(now, rule, m);
       if (!result.ok()) {
         why = result.status();
         continue;

@@ -4,6 +4,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "graph/constant_facts.h"
 #include "graph/graph.h"
 #include "graph/match.h"
 #include "graph/rule.h"
@@ -23,11 +24,12 @@ absl::StatusOr<Graph> Apply(const Graph& graph, const Rule& rule,
                             const Match& match);
 
 // The n-ary form of a pair rule (`fold`): applies the rule to two outputs, then
-// to the result and the next one, and so on, as far as it applies; then
-// flattens nested concats along one axis and slices of slices. `values` are
-// outputs of sibling matches; two or more of them.
+// to the result and the next one, and so on; then flattens nested concats along
+// one axis and slices of slices. `values` are outputs of sibling matches, two
+// or more of them, in the order in which they are merged.
 absl::StatusOr<Graph> ApplyFold(const Graph& graph, const Rule& rule,
-                                absl::Span<const Value> values);
+                                absl::Span<const Value> values,
+                                ConstantFacts& facts);
 
 }  // namespace isomer::ir
 

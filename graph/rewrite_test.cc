@@ -248,7 +248,8 @@ std::string Folded(absl::string_view graph_text, int values) {
   const Graph g = MakeGraph(graph_text);
   std::vector<Value> outputs;
   for (int i = 0; i < values; ++i) outputs.push_back(g.outputs()[i].value);
-  auto result = ApplyFold(g, MakeRule(kMerge), outputs);
+  ConstantFacts facts;
+  auto result = ApplyFold(g, MakeRule(kMerge), outputs, facts);
   if (!result.ok()) return std::string(result.status().message());
   ExpectSame(g, *result);
   return PrintGraph(*result);
@@ -272,11 +273,11 @@ TEST(FoldTest, MergesThreeProductsIntoOne) {
 input a: f32[3,1]
 input b: f32[3,2]
 input c: f32[3,3]
-v0 = concat(c, a, b, axis=1)
+v0 = concat(a, b, c, axis=1)
 v1 = matmul(x, v0)
-v2 = slice(v1, axes=[1], from=[3], to=[4], step=[1])
-v3 = slice(v1, axes=[1], from=[4], to=[6], step=[1])
-v4 = slice(v1, axes=[1], from=[0], to=[3], step=[1])
+v2 = slice(v1, axes=[1], from=[0], to=[1], step=[1])
+v3 = slice(v1, axes=[1], from=[1], to=[3], step=[1])
+v4 = slice(v1, axes=[1], from=[3], to=[6], step=[1])
 output p = v2
 output q = v3
 output r = v4
@@ -291,8 +292,9 @@ TEST(FoldTest, RefusesWhatDoesNotMatch) {
                    2),
             "the rule does not apply: value 1 does not match");
   const Graph g = MakeGraph(kThree);
+  ConstantFacts facts;
   auto result = ApplyFold(g, MakeRule("relu(x) => max(x, 0)"),
-                          {g.outputs()[0].value, g.outputs()[1].value});
+                          {g.outputs()[0].value, g.outputs()[1].value}, facts);
   EXPECT_EQ(result.status().message(),
             "fold of the rule: it must have two outputs");
 }

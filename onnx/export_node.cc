@@ -16,17 +16,26 @@ namespace {
 // Constants up to this many elements are folded whatever makes them.
 constexpr int64_t kSmall = 4096;
 
+// How many dimensions at the end ONNX does not broadcast: a product's own two.
+size_t OwnDims(const Node& n) { return n.Is("matmul") ? 2 : 0; }
+
 // What a broadcast reads, and the shape with ones that ONNX broadcasts from.
 struct Unbroadcast {
   Value source;
   std::vector<int64_t> shape;
 };
 
-std::optional<Unbroadcast> SkipBroadcast(const Graph& graph, Value v) {
+// The broadcast that made `v`, unless it changes one of the last `own`
+// dimensions.
+std::optional<Unbroadcast> SkipBroadcast(const Graph& graph, Value v,
+                                         size_t own) {
   const Node& n = graph.node(v.node);
   if (!n.Is("broadcast")) return std::nullopt;
   const std::vector<int64_t>& dims = n.attrs->Ints("dims");
   const std::vector<int64_t>& out = n.attrs->Ints("shape");
+  for (size_t d = out.size() - own; d < out.size(); ++d) {
+    if (std::count(dims.begin(), dims.end(), d) == 0) return std::nullopt;
+  }
   if (dims.empty()) return Unbroadcast{n.inputs[0], {}};
   // Leading ones need not be written.
   std::vector<int64_t> shape(out.size() - dims[0], 1);
@@ -57,11 +66,12 @@ std::optional<Value> BiasFor(const Graph& graph, const Node& add, int core) {
 NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
   const TensorType& type = graph.type(v);
   if (!n.op->onnx.broadcasts) return {v, type};
+  const size_t own = OwnDims(n);
   const Node& made = graph.node(v.node);
-  if (made.Is("fill")) {
+  if (made.Is("fill") && own == 0) {
     return {v, {type.dtype, {}}, made.attrs->Float("value")};
   }
-  std::optional<Unbroadcast> skip = SkipBroadcast(graph, v);
+  std::optional<Unbroadcast> skip = SkipBroadcast(graph, v, own);
   if (!skip) return {v, type};
   // Where a Reshape would be needed a constant is better stored as it is.
   const bool as_it_is = graph.type(skip->source).shape == skip->shape;

@@ -125,6 +125,53 @@ y = MatMul(a, w)
 )");
 }
 
+constexpr absl::string_view kDistribute =
+    "matmul(x, add(y, z)) => add(matmul(x, y), matmul(x, z))";
+
+// ONNX broadcasts the batch of a product, and not the matrices.
+TEST(Export, AProductIsGivenItsMatrices) {
+  EXPECT_EQ(Rewritten(R"(
+ir 8
+opset 17
+in x FLOAT[2,3]
+in w FLOAT[3,4]
+in b FLOAT[4]
+out y
+s = Add(w, b)
+y = MatMul(x, s)
+)",
+                      kDistribute),
+            R"(= in x FLOAT[2,3]
+= in w FLOAT[3,4]
+= in b FLOAT[4]
++ init isomer_0 INT64[2]
++ isomer_2 = Expand(b, isomer_0)
++ isomer_4 = MatMul(x, w)
++ isomer_6 = MatMul(x, isomer_2)
++ y = Add(isomer_4, isomer_6)
+= out y
+)");
+  EXPECT_EQ(Rewritten(R"(
+ir 8
+opset 17
+in x FLOAT[5,2,3]
+in w FLOAT[5,3,4]
+in b FLOAT[3,4]
+out y
+s = Add(w, b)
+y = MatMul(x, s)
+)",
+                      kDistribute),
+            R"(= in x FLOAT[5,2,3]
+= in w FLOAT[5,3,4]
+= in b FLOAT[3,4]
++ isomer_1 = MatMul(x, w)
++ isomer_3 = MatMul(x, b)
++ y = Add(isomer_1, isomer_3)
+= out y
+)");
+}
+
 TEST(Export, AnUntouchedConvolutionKeepsItsBias) {
   EXPECT_EQ(Rewritten(R"(
 ir 8

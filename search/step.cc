@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/str_cat.h"
 #include "graph/flatten.h"
 #include "graph/rewrite.h"
 #include "ops/status.h"
@@ -23,58 +22,6 @@ bool StillStands(const ir::Graph& then, const ir::Graph& now,
   return absl::c_all_of(m.tensors, [&](Value v) { return now.Has(v.node); });
 }
 
-// The match with its two outputs, and what belongs to them, in the other order.
-ir::Match Swapped(const ir::Rule& rule, const ir::Match& m) {
-  for (const ir::Symmetry& s : rule.symmetries()) {
-    if (s.outputs != std::vector<int>{1, 0}) continue;
-    ir::Match out = m;
-    for (size_t i = 0; i < m.outputs.size(); ++i) {
-      out.outputs[s.outputs[i]] = m.outputs[i];
-    }
-    for (size_t i = 0; i < m.tensors.size(); ++i) {
-      out.tensors[s.tensors[i]] = m.tensors[i];
-    }
-    for (size_t i = 0; i < m.attrs.size(); ++i) {
-      out.attrs[s.attrs[i]] = m.attrs[i];
-    }
-    return out;
-  }
-  return m;
-}
-
-// Applies the pair rule to the first two siblings, then to what came of them
-// and the next one, and so on. The result of a merge is the value that is new
-// and takes part in the next match.
-absl::StatusOr<ir::Graph> Fold(const ir::Graph& graph, const ir::Rule& rule,
-                               const std::vector<Value>& siblings,
-                               ir::ConstantFacts& facts) {
-  ir::Graph now = graph;
-  for (size_t next = 1; next < siblings.size(); ++next) {
-    auto merged = [&](Value v) {
-      return next == 1 ? v == siblings[0] : v.node.value >= graph.id_bound();
-    };
-    absl::Status why = absl::FailedPreconditionError(
-        absl::StrCat("rule ", rule.name(), " does not merge sibling ", next));
-    bool applied = false;
-    const ir::OpIndex index(now);
-    for (const ir::Match& found : ir::FindMatches(now, index, rule, facts)) {
-      ir::Match m = found;
-      if (m.outputs[0] == siblings[next]) m = Swapped(rule, m);
-      if (m.outputs[1] != siblings[next] || !merged(m.outputs[0])) continue;
-      absl::StatusOr<ir::Graph> result = ir::Apply(now, rule, m);
-      if (!result.ok()) {
-        why = result.status();
-        continue;
-      }
-      now = *std::move(result);
-      applied = true;
-      break;
-    }
-    if (!applied) return why;
-  }
-  return now;
-}
-
 }  // namespace
 
 absl::StatusOr<Taken> Take(const ir::Graph& graph, const RuleBook& book,
@@ -89,7 +36,7 @@ absl::StatusOr<Taken> Take(const ir::Graph& graph, const RuleBook& book,
     if (!move.siblings.empty()) {
       if (absl::c_all_of(move.siblings,
                          [&](Value v) { return out.graph.Has(v.node); })) {
-        next = Fold(out.graph, rule, move.siblings, facts);
+        next = ir::ApplyFold(out.graph, rule, move.siblings, facts);
       }
     } else if (StillStands(graph, out.graph, move.match)) {
       next = ir::Apply(out.graph, rule, move.match);

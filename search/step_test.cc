@@ -114,7 +114,7 @@ output q = b
             .siblings = {g.outputs()[0].value, g.outputs()[1].value}};
   ir::ConstantFacts facts;
   EXPECT_EQ(Take(g, book, {move}, facts).status().message(),
-            "rule merge does not merge sibling 1");
+            "rule merge does not apply: value 1 does not match");
 }
 
 TEST(StepTest, AStepOfOneGraphIsLookedForInAnother) {

@@ -5,7 +5,9 @@ set -euo pipefail
 isomer=$PWD/tools/isomer
 models=$PWD/models
 rules=$PWD/rules
-cd "$(mktemp -d)"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
 
 fail() {
   echo "FAILED: $*" >&2
@@ -22,30 +24,31 @@ refused() {
   [ ! -e no.onnx ] || fail "a file was written: $*"
 }
 
-"$isomer" randomize "$models/lora_mlp_fp16_b1_dynamo.onnx" lora.onnx >out.txt
-"$isomer" optimize lora.onnx opt.onnx --expansions 200 --certify opt.cert \
+squeezenet=$models/squeezenet1_1_fp16_b1_dynamo.onnx
+"$isomer" randomize "$squeezenet" net.onnx >out.txt
+"$isomer" optimize net.onnx opt.onnx --expansions 200 --certify opt.cert \
   --report opt.json --dot opt.dot >out.txt || fail "optimize"
 grep -q 'opt.onnx is written' out.txt || fail "$(cat out.txt)"
 grep -q 'faster' out.txt || fail "no estimate"
 grep -q '"improved": true' opt.json || fail "$(cat opt.json)"
 grep -q 'cluster_b' opt.dot || fail "no drawing"
-"$isomer" diff lora.onnx opt.onnx >out.txt || fail "$(cat out.txt)"
+"$isomer" diff net.onnx opt.onnx >out.txt || fail "$(cat out.txt)"
 
 # The same limits by count, the same bytes, whatever the threads.
-"$isomer" optimize lora.onnx one.onnx --expansions 200 --threads 1 >out.txt
-"$isomer" optimize lora.onnx two.onnx --expansions 200 --threads 2 >out.txt
+"$isomer" optimize net.onnx one.onnx --expansions 200 --threads 1 >out.txt
+"$isomer" optimize net.onnx two.onnx --expansions 200 --threads 2 >out.txt
 cmp one.onnx two.onnx || fail "threads change the result"
 
 # Certificates: the right one holds, a wrong one does not.
-"$isomer" certify lora.onnx opt.onnx opt.cert >out.txt || fail "certify"
+"$isomer" certify net.onnx opt.onnx opt.cert >out.txt || fail "certify"
 grep -q '^equal' out.txt || fail "$(cat out.txt)"
 refused 'not the model that was certified' \
-  "$isomer" certify lora.onnx lora.onnx opt.cert
+  "$isomer" certify net.onnx net.onnx opt.cert
 sed 's/relu/tanh/' opt.cert >wrong.cert
 code=0
-"$isomer" certify lora.onnx opt.onnx wrong.cert >out.txt || code=$?
+"$isomer" certify net.onnx opt.onnx wrong.cert >out.txt || code=$?
 [ "$code" -eq 1 ] || fail "a wrong certificate gives $code"
-refused 'no certificate' "$isomer" certify lora.onnx opt.onnx lora.onnx
+refused 'no certificate' "$isomer" certify net.onnx opt.onnx net.onnx
 
 # When nothing helps, the output is the original.
 "$isomer" optimize "$models/lstm_fp32_b1_dynamo.onnx" same.onnx \
@@ -54,47 +57,47 @@ cmp "$models/lstm_fp32_b1_dynamo.onnx" same.onnx || fail "not the original"
 grep -q 'nothing helps' out.txt || fail "$(cat out.txt)"
 
 # Limits are kept, also where a single step takes long, and say so.
-"$isomer" optimize lora.onnx hasty.onnx --budget 0s >out.txt
-cmp lora.onnx hasty.onnx || fail "no time, yet something was found"
+"$isomer" optimize net.onnx hasty.onnx --budget 0s >out.txt
+cmp net.onnx hasty.onnx || fail "no time, yet something was found"
 grep -q 'the time limit was reached' out.txt || fail "$(cat out.txt)"
-"$isomer" optimize lora.onnx endless.onnx --budget 1000000h --check 0 >out.txt
+"$isomer" optimize net.onnx endless.onnx --budget 1000000h --check 0 >out.txt
 grep -q 'nothing is left to try' out.txt || fail "$(cat out.txt)"
-"$isomer" optimize lora.onnx small.onnx --memory-limit 1K --check 0 >out.txt
-cmp lora.onnx small.onnx || fail "the memory of the target is exceeded"
-"$isomer" optimize lora.onnx light.onnx --weight-limit 1K --check 0 >out.txt
-cmp lora.onnx light.onnx || fail "the limit on weights is exceeded"
+"$isomer" optimize net.onnx small.onnx --memory-limit 1K --check 0 >out.txt
+cmp net.onnx small.onnx || fail "the memory of the target is exceeded"
+"$isomer" optimize net.onnx light.onnx --weight-limit 1K --check 0 >out.txt
+cmp net.onnx light.onnx || fail "the limit on weights is exceeded"
 
 # The baseline finds less, or takes longer; it is as right.
-"$isomer" optimize lora.onnx taso.onnx --baseline taso >out.txt ||
+"$isomer" optimize net.onnx taso.onnx --baseline taso >out.txt ||
   fail "$(cat out.txt)"
-refused 'baseline is' "$isomer" optimize lora.onnx no.onnx --baseline tensat
+refused 'baseline is' "$isomer" optimize net.onnx no.onnx --baseline tensat
 
 # Measured costs that come with Isomer are used when asked for.
-"$isomer" optimize "$models/squeezenet1_1_fp16_b1_dynamo.onnx" squeeze.onnx \
-  --profile builtin --expansions 0 >out.txt
+"$isomer" optimize "$squeezenet" squeeze.onnx --profile builtin \
+  --expansions 0 >out.txt
 grep -q '[1-9]% of the time is measured' out.txt || fail "$(cat out.txt)"
 refused 'no such.profile' \
-  "$isomer" optimize lora.onnx no.onnx --profile 'no such.profile'
+  "$isomer" optimize net.onnx no.onnx --profile 'no such.profile'
 refused "device 'cpu' is not one" \
-  "$isomer" optimize lora.onnx no.onnx --device cpu
+  "$isomer" optimize net.onnx no.onnx --device cpu
 
-refused 'abacus' "$isomer" optimize lora.onnx no.onnx --target abacus
-refused 'alpha is 0.5' "$isomer" optimize lora.onnx no.onnx --alpha 0.5
-refused 'flag --budget' "$isomer" optimize lora.onnx no.onnx --budget soon
-refused 'flag --numerics' "$isomer" optimize lora.onnx no.onnx --numerics fast
+refused 'abacus' "$isomer" optimize net.onnx no.onnx --target abacus
+refused 'alpha is 0.5' "$isomer" optimize net.onnx no.onnx --alpha 0.5
+refused 'flag --budget' "$isomer" optimize net.onnx no.onnx --budget soon
+refused 'flag --numerics' "$isomer" optimize net.onnx no.onnx --numerics fast
 refused 'flag --memory-limit' \
-  "$isomer" optimize lora.onnx no.onnx --memory-limit lots
+  "$isomer" optimize net.onnx no.onnx --memory-limit lots
 refused 'flag --weight-limit' \
-  "$isomer" optimize lora.onnx no.onnx --weight-limit -1
+  "$isomer" optimize net.onnx no.onnx --weight-limit -1
 echo 'rule broken: add(x, => x' >bad.rules
-refused 'bad.rules' "$isomer" optimize lora.onnx no.onnx --rules bad.rules
-refused 'nowhere' "$isomer" optimize lora.onnx nowhere/no.onnx --expansions 1
+refused 'bad.rules' "$isomer" optimize net.onnx no.onnx --rules bad.rules
+refused 'nowhere' "$isomer" optimize net.onnx nowhere/no.onnx --expansions 1
 echo 'not a model' >text.onnx
 refused 'text.onnx' "$isomer" optimize text.onnx no.onnx
 
 # Unproved rules are named and not used.
 echo 'rule wrong: add(x, y) => mul(x, y)' >unproved.rules
-"$isomer" optimize lora.onnx plain.onnx --rules unproved.rules \
+"$isomer" optimize net.onnx plain.onnx --rules unproved.rules \
   --expansions 20 >out.txt
 grep -q 'not used: wrong' out.txt || fail "$(cat out.txt)"
 

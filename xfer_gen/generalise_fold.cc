@@ -76,7 +76,8 @@ bool FoldsAt(const ir::Rule& rule, const ir::RuleInstance& at) {
   if (!third.ok()) return false;
   graph.AddOutput("y2", *third);
   const Value values[] = {first, second, *third};
-  return ir::ApplyFold(graph, rule, values).ok();
+  ir::ConstantFacts facts;
+  return ir::ApplyFold(graph, rule, values, facts).ok();
 }
 
 }  // namespace
