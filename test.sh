@@ -64,21 +64,24 @@ step_sanitized() {
 
 # Library, tool, installation, and programs in C++ and C that use the installed
 # package: they make of a model what the tool makes of it.
+# The library with clang, which takes half of gcc's time without optimisation;
+# the programs with the machine's own compiler.
 step_cmake() {
   local prefix=$PWD/build/prefix program
   cmake -G Ninja -S . -B build/cmake -DISOMER_WERROR=ON \
-    -DCMAKE_CXX_FLAGS_RELEASE=-O0
+    -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_CXX_FLAGS_RELEASE=-O0
   timeout --foreground 900 ninja -C build/cmake
-  rm -rf "$prefix" build/embed
+  rm -rf "$prefix"
   cmake --install build/cmake --prefix "$prefix"
-  cmake -G Ninja -S examples/embed -B build/embed \
-    "-DCMAKE_PREFIX_PATH=$prefix"
-  timeout --foreground 120 ninja -C build/embed
   "$prefix"/bin/isomer --help
   "$prefix"/bin/isomer optimize "$MODEL" build/optimized.onnx --expansions 20
   if cmp "$MODEL" build/optimized.onnx; then return 1; fi
   for program in embed_cpp embed_c; do
-    build/embed/$program "$MODEL" build/embedded.onnx
+    rm -rf "build/$program"
+    cmake -G Ninja -S "examples/$program" -B "build/$program" \
+      "-DCMAKE_PREFIX_PATH=$prefix"
+    timeout --foreground 120 ninja -C "build/$program"
+    "build/$program/$program" "$MODEL" build/embedded.onnx
     cmp build/optimized.onnx build/embedded.onnx
   done
 }

@@ -16,9 +16,6 @@ namespace {
 // Constants up to this many elements are folded whatever makes them.
 constexpr int64_t kSmall = 4096;
 
-// How many dimensions at the end ONNX does not broadcast: a product's own two.
-size_t OwnDims(const Node& n) { return n.Is("matmul") ? 2 : 0; }
-
 // What a broadcast reads, and the shape with ones that ONNX broadcasts from.
 struct Unbroadcast {
   Value source;
@@ -66,7 +63,7 @@ std::optional<Value> BiasFor(const Graph& graph, const Node& add, int core) {
 NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
   const TensorType& type = graph.type(v);
   if (!n.op->onnx.broadcasts) return {v, type};
-  const size_t own = OwnDims(n);
+  const size_t own = n.op->onnx.own_dims;
   const Node& made = graph.node(v.node);
   if (made.Is("fill") && own == 0) {
     return {v, {type.dtype, {}}, made.attrs->Float("value")};

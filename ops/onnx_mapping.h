@@ -111,8 +111,10 @@ struct OnnxMapping {
   };
   std::vector<From> from = {};
   ToOnnx to = nullptr;
-  // The ONNX form broadcasts its operands itself.
+  // The ONNX form broadcasts its operands itself, but for so many of their last
+  // dimensions.
   bool broadcasts = false;
+  int own_dims = 0;
   // The output dimension along which the ONNX form adds a bias, given as one
   // more input to `to`; nothing where it takes none.
   std::function<std::optional<int64_t>(absl::Span<const TensorType>)> bias_dim =

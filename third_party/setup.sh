@@ -137,6 +137,6 @@ build_tool() {
   local log=build/log/build.log
   run_logged "$log" bazel build --config=opt "--disk_cache=$DISK_CACHE" \
     //tools:isomer ||
-    die "the build failed: $(grep -m 1 'error:\|^ERROR' "$log") (see $log)"
+    die "the build failed: $(grep -m 1 'error:\|^ERROR\|^FATAL' "$log") (see $log)"
   copy_tool
 }

@@ -112,6 +112,7 @@ std::vector<OpDef> DefineMatmul() {
       .onnx = {.from = {{"MatMul", FromMatMul}},
                .to = ToMatMul,
                .broadcasts = true,
+               .own_dims = 2,
                .bias_dim = BiasDim},
       .flops =
           [](absl::Span<const TensorType> in, absl::Span<const TensorType> out,
