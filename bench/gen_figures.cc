@@ -1,10 +1,13 @@
 // One row of the generator's table: enumerates a preset, confirms what met,
 // and prints counts, times and memory.
 //
-//   gen_figures PRESET DEPTH [connected] [THREADS] [list=FILE]
+//   gen_figures PRESET DEPTH [connected] [THREADS] [list=FILE] [memory=GB]
+//               [time=SECONDS]
 //
 // The list holds the candidates without the counts, so that runs can be
-// compared.
+// compared. A run that uses more memory than it may, all of it counted, ends
+// with what it has found, as one that takes longer does; how far it came is
+// printed.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -42,6 +45,21 @@ bool WriteList(const std::string& path, gen::Generated generated) {
   return static_cast<bool>(out.flush());
 }
 
+double PeakMegabytes() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+// How many graphs a run that was stopped has seen.
+void PrintHowFar(const gen::GenerateStats& s) {
+  absl::PrintF("stopped (%s); graphs of 1, 2, ... steps:", s.stop_reason);
+  for (size_t i = 1; i < s.enumerated.graphs_by_size.size(); ++i) {
+    absl::PrintF(" %d", s.enumerated.graphs_by_size[i]);
+  }
+  absl::PrintF("\n");
+}
+
 int Row(const std::string& name, const gen::GenerateOptions& options,
         const std::string& list) {
   const gen::PresetText* found = nullptr;
@@ -64,7 +82,8 @@ int Row(const std::string& name, const gen::GenerateOptions& options,
       options.enumerate.connected ? "connected" : "any set",
       options.enumerate.threads, s.enumerated.graphs, s.enumerated.fingerprints,
       s.classes, s.found.confirmed, generated->candidates.size(), s.enumerate_s,
-      CpuSeconds(usage), static_cast<double>(usage.ru_maxrss) / 1024);
+      CpuSeconds(usage), PeakMegabytes());
+  if (s.stop_reason != "complete") PrintHowFar(s);
   if (!list.empty() && !WriteList(list, *std::move(generated))) {
     return Fail("cannot write '" + list + "'");
   }
@@ -76,15 +95,26 @@ int Row(const std::string& name, const gen::GenerateOptions& options,
 int Main(int argc, char** argv) {
   gen::GenerateOptions options;
   if (argc < 3 || !absl::SimpleAtoi(argv[2], &options.enumerate.depth)) {
-    return Fail("expected PRESET DEPTH [connected] [THREADS] [list=FILE]");
+    return Fail(
+        "expected PRESET DEPTH [connected] [THREADS] [list=FILE] "
+        "[memory=GB] [time=SECONDS]");
   }
   std::string list;
+  double gigabytes = 1e9;
   for (int i = 3; i < argc; ++i) {
     const absl::string_view word = argv[i];
     if (word == "connected") {
       options.enumerate.connected = true;
     } else if (absl::StartsWith(word, "list=")) {
       list = std::string(word.substr(5));
+    } else if (absl::StartsWith(word, "memory=") &&
+               absl::SimpleAtod(word.substr(7), &gigabytes)) {
+      options.progress = [&](const gen::GenerateProgress&) {
+        return PeakMegabytes() < gigabytes * 1024;
+      };
+    } else if (absl::StartsWith(word, "time=") &&
+               absl::SimpleAtod(word.substr(5), &options.max_seconds)) {
+      continue;
     } else if (!absl::SimpleAtoi(word, &options.enumerate.threads)) {
       return Fail("what is '" + std::string(word) + "'?");
     }

@@ -57,8 +57,9 @@ Dag::Steps Dag::Cone(absl::Span<const TensorId> tensors) const {
   return out;
 }
 
-DagValues::DagValues(const Dag& dag, World& world, uint64_t seed)
-    : dag_(dag), world_(world) {
+DagValues::DagValues(const Dag& dag, World& world, uint64_t seed,
+                     DagFacts* shared)
+    : dag_(dag), world_(world), facts_(shared != nullptr ? *shared : own_) {
   for (int leaf = 0; leaf < dag.num_leaves(); ++leaf) {
     leaf_values_.push_back(
         LeafValues(seed, leaf, world.type(world.leaf_kind(leaf))));
@@ -66,21 +67,28 @@ DagValues::DagValues(const Dag& dag, World& world, uint64_t seed)
 }
 
 const Instance* DagValues::InstanceOf(uint32_t step) {
-  if (known_.size() < dag_.num_steps()) known_.resize(dag_.num_steps());
-  if (known_[step].typed) return known_[step].instance;
-  const DagStep& s = dag_.step(step);
-  std::array<KindId, kMaxOperands> kinds;
-  bool ok = true;
-  for (int k = 0; k < s.arity && ok; ++k) {
-    kinds[k] = Kind(s.operands[k]);
-    ok = kinds[k] >= 0;
+  constexpr uintptr_t kUnknown = 0, kNoInstance = 1;
+  if (facts_.instances.size() < dag_.num_steps()) {
+    facts_.instances.resize(dag_.num_steps());
   }
-  known_[step].typed = true;
-  if (ok) {
-    known_[step].instance =
-        world_.Find(s.tmpl, {kinds.data(), static_cast<size_t>(s.arity)});
+  std::atomic_ref known(facts_.instances[step]);
+  uintptr_t at = known.load(std::memory_order_acquire);
+  if (at == kUnknown) {
+    const DagStep& s = dag_.step(step);
+    std::array<KindId, kMaxOperands> kinds;
+    bool ok = true;
+    for (int k = 0; k < s.arity && ok; ++k) {
+      kinds[k] = Kind(s.operands[k]);
+      ok = kinds[k] >= 0;
+    }
+    const Instance* instance =
+        !ok ? nullptr
+            : world_.Find(s.tmpl, {kinds.data(), static_cast<size_t>(s.arity)});
+    at = instance == nullptr ? kNoInstance
+                             : reinterpret_cast<uintptr_t>(instance);
+    known.store(at, std::memory_order_release);
   }
-  return known_[step].instance;
+  return at == kNoInstance ? nullptr : reinterpret_cast<const Instance*>(at);
 }
 
 KindId DagValues::Kind(TensorId t) {
@@ -95,24 +103,31 @@ const Field* DagValues::Compute(TensorId t) {
   const uint32_t s = dag_.step_of(t);
   const DagStep& step = dag_.step(s);
   const Instance* instance = InstanceOf(s);
+  if (!instance->shape.Ready()) return nullptr;
   const int64_t offset =
       instance->program.offset(static_cast<int>(t - step.first));
-  if (known_[s].values == nullptr) {
-    const Field* inputs[kMaxOperands];
-    for (int k = 0; k < step.arity; ++k) inputs[k] = Compute(step.operands[k]);
-    auto values = std::make_unique<Field[]>(instance->program.size());
-    instance->program.Run({inputs, static_cast<size_t>(step.arity)},
-                          values.get(), scratch_);
-    known_[s].values = std::move(values);
-    held_.push_back(s);
-    bytes_ += instance->program.size() * static_cast<int64_t>(sizeof(Field));
+  if (auto it = held_.find(s); it != held_.end()) {
+    return it->second.get() + offset;
   }
-  return known_[s].values.get() + offset;
+  const Field* inputs[kMaxOperands];
+  if (!ComputeOperands(step, inputs)) return nullptr;
+  auto values = std::make_unique<Field[]>(instance->program.size());
+  instance->program.Run({inputs, static_cast<size_t>(step.arity)}, values.get(),
+                        scratch_);
+  bytes_ += instance->program.size() * static_cast<int64_t>(sizeof(Field));
+  return (held_[s] = std::move(values)).get() + offset;
+}
+
+bool DagValues::ComputeOperands(const DagStep& step, const Field** inputs) {
+  for (int k = 0; k < step.arity; ++k) {
+    inputs[k] = Compute(step.operands[k]);
+    if (inputs[k] == nullptr) return false;
+  }
+  return true;
 }
 
 void DagValues::DropIfMany() {
   if (bytes_ <= kHeldBytes) return;
-  for (uint32_t s : held_) known_[s].values = nullptr;
   held_.clear();
   bytes_ = 0;
 }
@@ -124,31 +139,38 @@ const Field* DagValues::Values(TensorId t) {
 }
 
 uint64_t DagValues::ComputePrint(TensorId t) {
-  if (prints_.size() < dag_.num_tensors()) prints_.resize(dag_.num_tensors());
+  if (facts_.prints.size() < dag_.num_tensors()) {
+    facts_.prints.resize(dag_.num_tensors());
+  }
   const KindId kind = Kind(t);
   if (kind < 0) return 0;
   const TensorType& type = world_.type(kind);
-  return prints_[t] = HashOf(TypeHash(type), NumElements(type), Values(t));
+  const Field* values = Values(t);
+  if (values == nullptr) return 0;
+  const uint64_t print = HashOf(TypeHash(type), NumElements(type), values);
+  std::atomic_ref(facts_.prints[t]).store(print, std::memory_order_relaxed);
+  return print;
 }
 
 void DagValues::PrintStep(uint32_t step, uint64_t* prints) {
   const DagStep& s = dag_.step(step);
   const Instance* instance = InstanceOf(step);
-  if (instance == nullptr) {
+  const Field* values = nullptr;
+  if (instance != nullptr && instance->shape.Ready()) {
+    DropIfMany();
+    const Field* inputs[kMaxOperands];
+    if (dag_.IsUsed(step)) {
+      values = Compute(s.first);
+    } else if (ComputeOperands(s, inputs)) {
+      buffer_.resize(instance->program.size());
+      instance->program.Run({inputs, static_cast<size_t>(s.arity)},
+                            buffer_.data(), scratch_);
+      values = buffer_.data();
+    }
+  }
+  if (values == nullptr) {
     std::fill_n(prints, s.outputs, 0);
     return;
-  }
-  DropIfMany();
-  const Field* values;
-  if (dag_.IsUsed(step)) {
-    values = Compute(s.first);
-  } else {
-    const Field* inputs[kMaxOperands];
-    for (int k = 0; k < s.arity; ++k) inputs[k] = Compute(s.operands[k]);
-    buffer_.resize(instance->program.size());
-    instance->program.Run({inputs, static_cast<size_t>(s.arity)},
-                          buffer_.data(), scratch_);
-    values = buffer_.data();
   }
   for (int k = 0; k < s.outputs; ++k) {
     prints[k] = HashOf(instance->type_hashes[k],

@@ -3,7 +3,9 @@
 #ifndef ISOMER_XFER_GEN_DAG_H_
 #define ISOMER_XFER_GEN_DAG_H_
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -63,16 +65,40 @@ class Dag {
   absl::flat_hash_map<std::array<uint32_t, kMaxOperands + 1>, uint32_t> ids_;
 };
 
+// True if the list holds the step.
+inline bool Contains(const Dag::Steps& list, uint32_t step) {
+  return std::find(list.begin(), list.end(), step) != list.end();
+}
+
+// What is known of a dag in a world, with leaves of certain values. Threads may
+// share it: what two of them find is the same.
+struct DagFacts {
+  // Makes room for all of the dag; no other thread may use the facts meanwhile.
+  void Grow(const Dag& dag) {
+    instances.resize(dag.num_steps());
+    prints.resize(dag.num_tensors());
+  }
+
+  std::vector<uintptr_t> instances;  // by step; 0: not known, 1: none
+  std::vector<uint64_t> prints;      // by tensor; 0: not known or none
+};
+
 // The values of a dag's tensors in a world.
 class DagValues {
  public:
-  // The leaves have the values that `seed` gives, not those of the world.
-  DagValues(const Dag& dag, World& world, uint64_t seed);
+  // The leaves have the values that `seed` gives, not those of the world. The
+  // facts, if some are given, must have been grown to the dag.
+  DagValues(const Dag& dag, World& world, uint64_t seed,
+            DagFacts* shared = nullptr);
 
-  // The hash of all elements and the type, or 0 where the tensor does not
-  // type.
+  // The hash of all elements and the type, or 0 where the tensor does not type
+  // or cannot be computed.
   uint64_t Print(TensorId t) {
-    if (t < prints_.size() && prints_[t] != 0) return prints_[t];
+    if (t < facts_.prints.size()) {
+      const uint64_t known =
+          std::atomic_ref(facts_.prints[t]).load(std::memory_order_relaxed);
+      if (known != 0) return known;
+    }
     return ComputePrint(t);
   }
   // Writes the prints of all outputs of a step to `prints`. Values that no
@@ -82,8 +108,8 @@ class DagValues {
   KindId Kind(TensorId t);
   // The instance that gives a tensor that is not a leaf, or null.
   const Instance* InstanceOf(uint32_t step);
-  // All elements; null where the tensor does not type. Valid until the next
-  // call.
+  // All elements; null where the tensor does not type or cannot be computed.
+  // Valid until the next call.
   const Field* Values(TensorId t);
 
   // The same with some tensors' values replaced by others of their type.
@@ -93,22 +119,19 @@ class DagValues {
   World& world() { return world_; }
 
  private:
-  struct Known {
-    const Instance* instance = nullptr;
-    bool typed = false;  // whether `instance` has been looked for
-    std::unique_ptr<Field[]> values = nullptr;
-  };
-
   uint64_t ComputePrint(TensorId t);
   const Field* Compute(TensorId t);
+  // False if an operand cannot be computed.
+  bool ComputeOperands(const DagStep& step, const Field** inputs);
   void DropIfMany();
 
   const Dag& dag_;
   World& world_;
   std::vector<std::vector<Field>> leaf_values_;
-  std::vector<Known> known_;      // by step
-  std::vector<uint64_t> prints_;  // by tensor; 0: not known
-  std::vector<uint32_t> held_;    // steps whose values are in memory
+  DagFacts own_;  // where none are shared
+  DagFacts& facts_;
+  // By step, of those whose values are in memory, and their bytes.
+  absl::flat_hash_map<uint32_t, std::unique_ptr<Field[]>> held_;
   int64_t bytes_ = 0;
   Scratch scratch_;
   std::vector<Field> buffer_;

@@ -219,6 +219,20 @@ class Enumerator {
   int max_arity_ = 0;
 };
 
+template <class F>
+void Enumerator::OnOrbit(TensorId t, F f) {
+  if (terms_.IsLeaf(t)) {
+    const int c = symmetry_.class_of(static_cast<int>(t));
+    for (int i = 0; i < symmetry_.count(c); ++i) {
+      f(facts_[symmetry_.first(c) + i]);
+    }
+    return;
+  }
+  for (TermId member : terms_.OrbitOf(terms_.term_of(t))) {
+    f(facts_[terms_.term(member).first + terms_.output_of(t)]);
+  }
+}
+
 }  // namespace isomer::gen
 
 #endif  // ISOMER_XFER_GEN_ENUMERATE_H_

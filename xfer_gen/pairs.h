@@ -10,37 +10,15 @@
 #include <vector>
 
 #include "xfer_gen/hits.h"
-#include "xfer_gen/pair_code.h"
+#include "xfer_gen/pair_comparer.h"
 
 namespace isomer::gen {
-
-struct CandidateStats {
-  int64_t classes = 0;    // that hold two or more equal graphs
-  int64_t confirmed = 0;  // graphs that equal another one of their class
-  // Fingerprints that met and stand for different values, or for values that
-  // differ at other sizes.
-  int64_t false_positives = 0;
-  int64_t pairs = 0;      // compared
-  int64_t implied = 0;    // left out: smaller equalities give them
-  int64_t instances = 0;  // left out: others with names given to variables
-};
-
-// Two lists of outputs that are equal, one by one.
-struct EqualPair {
-  PairCode code;
-  SideOutputs a, b;
-  SideOutputs cuts;  // tensors of shared steps that may be variables
-  // Whether other sizes type both sides (they are then equal there).
-  bool elsewhere = false;
-  size_t place = 0;  // of its class among the members
-};
 
 // Finds the pairs among hits as they are added, with the threads of the
 // enumeration.
 class PairFinder {
  public:
   PairFinder(Enumerator& all, const Hits& hits, uint64_t seed);
-  ~PairFinder();
 
   // Compares the members from number `first` on. `go_on` is asked now and then,
   // by one thread at a time, and may stop the search.
@@ -53,22 +31,17 @@ class PairFinder {
   std::vector<EqualPair> Take(CandidateStats& stats);
 
  private:
-  class Finder;
-  class Worlds;
-
-  // Calls `work(finder)` on all threads.
-  void OnThreads(const std::function<void(Finder&)>& work);
-  // Finds the prints of new steps in the second world.
+  // Calls `work(comparer)` on all threads.
+  void OnThreads(const std::function<void(PairComparer&)>& work);
+  // Finds the prints of new steps in the second world before members are
+  // compared, in the order of the steps, which is kind to caches.
   void FindPrints();
 
   Enumerator& all_;
   const Hits& hits_;
-  std::unique_ptr<Worlds> worlds_;
-  // In the second world, by tensor; 0 where it does not type. Found before
-  // members are compared, in the order of the steps, which is kind to caches.
-  std::vector<uint64_t> prints_;
-  uint32_t steps_ = 0;                            // whose prints are there
-  std::vector<std::unique_ptr<Finder>> finders_;  // by thread
+  PairWorlds worlds_;
+  uint32_t steps_ = 0;  // whose prints are there
+  std::vector<std::unique_ptr<PairComparer>> comparers_;  // by thread
 };
 
 }  // namespace isomer::gen

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/container/inlined_vector.h"
 #include "graph/hashing.h"
 #include "ops/status.h"
 #include "ops/tensor.h"
@@ -62,8 +63,8 @@ class Program::Places {
 
 class Program::Builder {
  public:
-  Builder(const ir::Graph& graph, ir::Expansions& expansions)
-      : graph_(graph), expansions_(expansions) {}
+  Builder(const ir::Graph& graph, UnrolledOps& unrolled)
+      : graph_(graph), unrolled_(unrolled) {}
 
   absl::StatusOr<Program> Run(bool only_whole) {
     std::map<Value, Ref> places;
@@ -144,9 +145,9 @@ class Program::Builder {
     for (const TensorType& t : out_types) outs.push_back(Allocate(t));
     for (int k = 0; k < n.num_outputs(); ++k) places[{id, k}] = outs[k];
     Step step;
-    const absl::Status unrolled =
-        Unroll(*n.op, types, *n.attrs, inputs, outs[0], next_, step.code);
-    if (absl::IsUnimplemented(unrolled)) {
+    const absl::StatusOr<std::shared_ptr<const Code>> code =
+        unrolled_.Of(*n.op, types, *n.attrs);
+    if (absl::IsUnimplemented(code.status())) {
       step = {.op = n.op,
               .attrs = *n.attrs,
               .types = types,
@@ -154,7 +155,8 @@ class Program::Builder {
               .outs = outs,
               .out_types = out_types};
     } else {
-      RETURN_IF_ERROR(unrolled);
+      RETURN_IF_ERROR(code.status());
+      step.code = Placed(**code, inputs, outs[0]);
     }
     out_.steps_.push_back(std::move(step));
     return absl::OkStatus();
@@ -164,7 +166,7 @@ class Program::Builder {
                             const Attrs& attrs, const std::vector<Ref>& inputs,
                             NodeId id, std::map<Value, Ref>& places) {
     ASSIGN_OR_RETURN(std::shared_ptr<const ir::Graph> expanded,
-                     expansions_.Expand(op, types, attrs));
+                     unrolled_.Expand(op, types, attrs));
     std::map<Value, Ref> inner;
     for (size_t i = 0; i < inputs.size(); ++i) {
       inner[{expanded->inputs()[i], 0}] = inputs[i];
@@ -175,6 +177,22 @@ class Program::Builder {
           inner.at(expanded->outputs()[k].value);
     }
     return absl::OkStatus();
+  }
+
+  // The code of an operator on the places of its operands and its output, and
+  // on temporaries that are free.
+  Code Placed(Code code, const std::vector<Ref>& inputs, Ref out) {
+    absl::InlinedVector<Ref, 8> first = {Ref(), next_, out};
+    first.insert(first.end(), inputs.begin(), inputs.end());
+    next_ = Ref(kTemporaries, next_.place() + code.temporaries);
+    auto place = [&](Ref& r) {
+      if (r.array() == kConstants) return;
+      const Ref to = first[r.array()];
+      r = Ref(to.array(), to.place() + r.place());
+    };
+    for (Ref& r : code.operands) place(r);
+    for (Instruction& i : code.instructions) place(i.out);
+    return code;
   }
 
   Ref Allocate(const TensorType& type) {
@@ -319,15 +337,15 @@ class Program::Builder {
   }
 
   const ir::Graph& graph_;
-  ir::Expansions& expansions_;
+  UnrolledOps& unrolled_;
   Program out_;
   Ref next_{kTemporaries, 0};
 };
 
 absl::StatusOr<Program> Program::Compile(const ir::Graph& graph,
-                                         ir::Expansions& expansions,
+                                         UnrolledOps& unrolled,
                                          bool only_whole) {
-  return Builder(graph, expansions).Run(only_whole);
+  return Builder(graph, unrolled).Run(only_whole);
 }
 
 // ---- Analysis
@@ -374,6 +392,11 @@ void Program::MarkSampled() {
 
 void Program::MakeReady() {
   for (Step& step : steps_) {
+    has_extremes_ = has_extremes_ || step.op != nullptr;
+    for (const Instruction& i : step.code.instructions) {
+      has_extremes_ = has_extremes_ || i.kind == Instruction::Kind::kMax ||
+                      i.kind == Instruction::Kind::kMin;
+    }
     step.whole = Blocks(step.code, step.code.instructions);
     step.code.instructions = {};
     step.code.operands = {};

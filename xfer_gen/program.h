@@ -9,12 +9,12 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/expand.h"
 #include "graph/graph.h"
 #include "ops/field.h"
 #include "ops/tensor_type.h"
 #include "xfer_gen/blocks.h"
 #include "xfer_gen/unroll.h"
+#include "xfer_gen/unrolled_ops.h"
 
 namespace isomer::gen {
 
@@ -35,7 +35,7 @@ class Program {
   // neither run sampled nor tell whether it is faithful; others are held
   // against the operators' own kernels, once.
   static absl::StatusOr<Program> Compile(const ir::Graph& graph,
-                                         ir::Expansions& expansions,
+                                         UnrolledOps& unrolled,
                                          bool only_whole);
 
   const std::vector<TensorType>& outputs() const { return outputs_; }
@@ -55,6 +55,8 @@ class Program {
   // True if output k surely depends on whatever its operands depend on: every
   // element of every operand goes in, and nothing is subtracted or divided.
   bool faithful(int k) const { return faithful_[k]; }
+  // True if it takes maxima or minima, or may: values can hide others.
+  bool has_extremes() const { return has_extremes_; }
 
  private:
   // Either unrolled code, of which the constants stay when it has been made
@@ -82,14 +84,11 @@ class Program {
   void FindFaithful();
   void MakeReady();
 
-  // Arrays: 0 constants, 1 temporaries, 2 the output, 3.. the inputs.
-  static constexpr uint32_t kConstants = 0, kTemporaries = 1, kOutput = 2,
-                            kInputs = 3;
-
   std::vector<TensorType> inputs_, outputs_;
   std::vector<int64_t> offsets_;
   std::vector<Step> steps_;
   std::vector<bool> faithful_;
+  bool has_extremes_ = false;
   int64_t size_ = 0;
   int64_t num_temporaries_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "ops/field.h"
 #include "ops/op_def.h"
@@ -50,21 +50,23 @@ struct Instruction {
   Function function = nullptr;
 };
 
-// Straight-line code. Array 0 holds constants; what the others are is up to
-// whoever runs it.
+// The arrays of code: constants, temporaries, the output, then the inputs.
+inline constexpr uint32_t kConstants = 0, kTemporaries = 1, kOutput = 2,
+                          kInputs = 3;
+
+// Straight-line code.
 struct Code {
   std::vector<Instruction> instructions;
   std::vector<Ref> operands;
   std::vector<Field> constants;
+  uint32_t temporaries = 0;  // how many it uses
 };
 
-// Appends code that computes the output of `op` into the places from `out` on.
-// `inputs` are the first places of the operands, `temporaries` the first free
-// place for intermediate values, which moves on. Unimplemented if the operator
-// has no index semantics, or one that looks at the values of elements.
-absl::Status Unroll(const OpDef& op, absl::Span<const TensorType> types,
-                    const Attrs& attrs, absl::Span<const Ref> inputs, Ref out,
-                    Ref& temporaries, Code& code);
+// Code that computes the output of `op`; every operand is an input of its own.
+// Unimplemented if the operator has no index semantics, or one that looks at
+// the values of elements.
+absl::StatusOr<Code> Unroll(const OpDef& op, absl::Span<const TensorType> types,
+                            const Attrs& attrs);
 
 }  // namespace isomer::gen
 

@@ -261,18 +261,30 @@ absl::StatusOr<World::ShapeKey> World::KeyOf(
 
 absl::StatusOr<const Shape*> World::ShapeOf(int t,
                                             absl::Span<const KindId> kinds) {
-  ShapeKey key;
+  Slot* slot = nullptr;
   {
-    std::shared_lock lock(mutex_);
-    ASSIGN_OR_RETURN(key, KeyOf(t, kinds));
-    const auto it = shapes_.find(key);
-    if (it != shapes_.end()) return it->second.get();
+    std::unique_lock lock(mutex_);
+    ASSIGN_OR_RETURN(const ShapeKey key, KeyOf(t, kinds));
+    std::unique_ptr<Slot>& at = shapes_[key];
+    if (at == nullptr) at = std::make_unique<Slot>();
+    slot = at.get();
   }
-  absl::StatusOr<std::unique_ptr<Shape>> made = MakeShape(t, kinds);
-  std::unique_lock lock(mutex_);
-  auto [it, fresh] = shapes_.try_emplace(key);
-  if (fresh && made.ok()) it->second = *std::move(made);
-  return it->second.get();
+  std::call_once(slot->once, [&] {
+    absl::StatusOr<std::unique_ptr<Shape>> made = MakeShape(t, kinds);
+    if (made.ok()) slot->shape = *std::move(made);
+  });
+  return slot->shape.get();
+}
+
+bool Shape::Ready() const {
+  std::call_once(compiled_, [&] {
+    if (graph == nullptr) return;
+    absl::StatusOr<Program> made =
+        Program::Compile(*graph, *unrolled, /*only_whole=*/true);
+    if (made.ok()) program = *std::move(made);
+    graph = nullptr;
+  });
+  return !program.outputs().empty();
 }
 
 absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
@@ -292,7 +304,8 @@ absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
   }
   RETURN_IF_ERROR(ir::TypeSide<int64_t>(tmpl.side, tensors, attrs, {}, typing));
   RETURN_IF_ERROR(CheckConditions(tmpl, tensors, attrs));
-  ir::Graph graph;
+  auto owned = std::make_unique<ir::Graph>();
+  ir::Graph& graph = *owned;
   std::vector<Value> inputs(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
     inputs[tmpl.param_variables[i]] = graph.AddInput(tmpl.params[i], types[i]);
@@ -314,10 +327,15 @@ absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
     shape->carried = &carried_->Of(CarriedKey(tmpl, typing), graph);
   }
   shape->typing = std::move(typing.nodes);
-  ir::Expansions expansions;
-  // At other sizes graphs are not enumerated, only compared.
+  if (!first_) {
+    // Graphs are not enumerated here, only compared, and many tensors only
+    // typed: what is run is compiled when it is.
+    shape->graph = std::move(owned);
+    shape->unrolled = &unrolled_;
+    return shape;
+  }
   ASSIGN_OR_RETURN(shape->program,
-                   Program::Compile(graph, expansions, /*only_whole=*/!first_));
+                   Program::Compile(graph, unrolled_, /*only_whole=*/false));
   for (size_t k = 0; k < shape->samples.size(); ++k) {
     for (uint32_t& place : shape->samples[k]) {
       place += static_cast<uint32_t>(shape->program.offset(k));

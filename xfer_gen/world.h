@@ -24,10 +24,12 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
-#include "graph/expand.h"
+#include "graph/graph.h"
+#include "graph/rule.h"
 #include "ops/field.h"
 #include "xfer_gen/preset.h"
 #include "xfer_gen/program.h"
+#include "xfer_gen/unrolled_ops.h"
 
 namespace isomer::gen {
 
@@ -56,7 +58,11 @@ struct Carried {
 
 // A template on operands of given types, and seams that it takes apart.
 struct Shape {
-  Program program;
+  // Compiles the program if that has not been done; false if it cannot be run.
+  // May be called from several threads.
+  bool Ready() const;
+
+  mutable Program program;
   std::vector<TensorType> types;  // of the outputs
   // Per output: the hash of its type, and the places that fingerprints look at
   // among the elements of all outputs.
@@ -66,17 +72,26 @@ struct Shape {
   std::vector<ir::TypedNode<int64_t>> typing;
   // Null where no template takes anything apart.
   const std::vector<std::vector<std::vector<Carried>>>* carried = nullptr;
+  // What the program is made from, until it is.
+  mutable std::unique_ptr<ir::Graph> graph;
+  UnrolledOps* unrolled = nullptr;
+
+ private:
+  mutable std::once_flag compiled_;
 };
 
 // A template on operands of given kinds.
 struct Instance {
   explicit Instance(const Shape& shape)
-      : program(shape.program),
+      : shape(shape),
+        program(shape.program),
         type_hashes(shape.type_hashes),
         samples(shape.samples),
         typing(shape.typing) {}
 
   std::vector<KindId> outputs;
+  const Shape& shape;
+  // At other than the first sizes it must be made ready.
   const Program& program;
   const std::vector<uint64_t>& type_hashes;
   const std::vector<std::vector<uint32_t>>& samples;
@@ -164,6 +179,12 @@ class World {
   // A template, the types of its operands, and where it takes one apart.
   using ShapeKey = std::array<int64_t, kMaxParams + 2>;
 
+  // A shape that one thread makes while others that ask for it wait.
+  struct Slot {
+    std::once_flag once;
+    std::unique_ptr<Shape> shape;
+  };
+
   // Makes an instance; locks what it needs when it needs it.
   absl::StatusOr<std::unique_ptr<Instance>> Make(
       int t, absl::Span<const KindId> kinds);
@@ -194,7 +215,8 @@ class World {
   std::vector<KindId> leaf_kinds_;
   std::vector<std::vector<Field>> leaf_values_, spare_values_;
   absl::flat_hash_map<InstanceKey, std::unique_ptr<Instance>> instances_;
-  absl::flat_hash_map<ShapeKey, std::unique_ptr<Shape>> shapes_;
+  UnrolledOps unrolled_;
+  absl::flat_hash_map<ShapeKey, std::unique_ptr<Slot>> shapes_;
   std::shared_ptr<CarriedDims> carried_;
   mutable std::shared_mutex mutex_;  // of all that is made
 };

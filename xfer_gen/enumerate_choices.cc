@@ -1,0 +1,157 @@
+// Choices of several outputs, once it is known which single tensors have equals
+// that are made in another way: all graphs are gone through again.
+#include <algorithm>
+#include <utility>
+
+#include "xfer_gen/enumerate.h"
+#include "xfer_gen/worker.h"
+
+namespace isomer::gen {
+
+void Enumerator::ForTensors(
+    std::vector<uint64_t> codes, absl::FunctionRef<void(TensorId)> numbered,
+    absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  // Those that stem from one graph come together, its steps in order.
+  std::sort(codes.begin(), codes.end());
+  Worker worker(*this);
+  for (size_t i = 0, j = 0; i < codes.size(); i = j) {
+    const GraphId parent = Code64::Parent(codes[i]);
+    while (j < codes.size() && Code64::Parent(codes[j]) == parent) ++j;
+    const auto stemming = absl::MakeConstSpan(codes).subspan(i, j - i);
+    if (parent == Code64::kLeaves) {
+      for (uint64_t code : stemming) numbered(Code64::Ordinal(code));
+      continue;
+    }
+    worker.Visit(parent);
+    ForTensorsOf(worker, parent, stemming, numbered, fresh);
+  }
+}
+
+void Enumerator::ForTensorsOf(
+    Worker& worker, GraphId parent, absl::Span<const uint64_t> codes,
+    absl::FunctionRef<void(TensorId)> numbered,
+    absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  const absl::Span<const TensorId> tensors = worker.tensors();
+  size_t at = 0;
+  // Takes the codes of one extension.
+  auto take = [&](uint32_t ordinal, auto of_last) {
+    for (; at < codes.size() && Code64::Ordinal(codes[at]) == ordinal; ++at) {
+      for (uint32_t rest = Code64::Mask(codes[at]); rest != 0;
+           rest &= rest - 1) {
+        const size_t k = __builtin_ctz(rest);
+        if (k < tensors.size()) {
+          numbered(tensors[k]);
+        } else {
+          of_last(static_cast<uint32_t>(k - tensors.size()));
+        }
+      }
+    }
+  };
+  while (at < codes.size() &&
+         Code64::Ordinal(codes[at]) < Code64::kFirstFresh) {
+    const uint32_t ordinal = Code64::Ordinal(codes[at]);
+    const TermId last = IsLastParent(parent) ? worker.NumberedAt(ordinal)
+                                             : Child(parent, ordinal);
+    take(ordinal, [&](uint32_t k) { numbered(terms_.term(last).first + k); });
+  }
+  if (at == codes.size()) return;
+  uint32_t ordinal = Code64::kFirstFresh;
+  ForEachFresh(parent, [&](FreshSteps::Step step) {
+    take(ordinal++, [&](uint32_t k) { fresh(step, static_cast<int>(k)); });
+  });
+}
+
+// Marks are set under all names: one that is there is there under all.
+void Enumerator::MarkOpen(std::vector<uint64_t> codes) {
+  ForTensors(
+      std::move(codes),
+      [&](TensorId t) {
+        if (facts_[t].open) return;
+        OnOrbit(t, [](Facts& f) { f.open = true; });
+      },
+      [](FreshSteps::Step step, int output) { step.Open(output); });
+}
+
+void Enumerator::MarkImpure(std::vector<uint64_t> codes) {
+  // What has no number is no operand, and impurity is asked of operands alone.
+  ForTensors(
+      std::move(codes),
+      [&](TensorId t) {
+        if (facts_[t].impure) return;
+        OnOrbit(t, [](Facts& f) { f.impure = true; });
+      },
+      [](FreshSteps::Step, int) {});
+}
+
+void Enumerator::ShutAll() {
+  for (Facts& f : facts_) f.open = false;
+  fresh_.ForAll([](FreshSteps::Step step) { step.Shut(); });
+}
+
+bool Enumerator::RunPairs(const GoOn& go_on) {
+  // Of three outputs that hang together two may not: graphs of lower levels
+  // that can become connected are looked at, too.
+  bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        worker.AddPairs({t, nullptr}, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  std::vector<Count> counts(options_.threads);
+  ended = OnGraphs(
+      options_.depth, go_on, [&](Worker& worker, int thread, size_t, GraphId) {
+        worker.ForEachNumbered(/*whole=*/false, [&](TermId t, uint32_t place) {
+          const Extension e{t, nullptr};
+          if (!worker.IsCanonical(t) || !Keeps(worker, e)) return;
+          worker.AddPairs(e, place, *tables_[thread]);
+          ++counts[thread].graphs;
+          counts[thread].choices += worker.CountChoices(e);
+        });
+        worker.ForEachOpenFresh([&](const Extension& e, uint32_t ordinal) {
+          worker.AddPairs(e, ordinal, *tables_[thread]);
+        });
+      });
+  AddUp(counts);
+  return ended;
+}
+
+bool Enumerator::RunMore(absl::Span<const uint64_t> open_pairs,
+                         const GoOn& go_on) {
+  open_pairs_.insert(open_pairs.begin(), open_pairs.end());
+  const bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        const Extension e{t, nullptr};
+        if (options_.connected && worker.Components(e) != 1) return;
+        worker.AddMore(e, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  return OnGraphs(
+      options_.depth, go_on, [&](Worker& worker, int thread, size_t, GraphId) {
+        worker.ForEachNumbered(/*whole=*/false, [&](TermId t, uint32_t place) {
+          const Extension e{t, nullptr};
+          if (worker.NumOpen(e) < 3 || !worker.IsCanonical(t)) return;
+          if (Keeps(worker, e)) worker.AddMore(e, place, *tables_[thread]);
+        });
+        worker.ForEachOpenFresh([&](const Extension& e, uint32_t ordinal) {
+          worker.AddMore(e, ordinal, *tables_[thread]);
+        });
+      });
+}
+
+bool Enumerator::OnLowerLevels(
+    const GoOn& go_on,
+    const std::function<void(Worker&, int, TermId, uint32_t)>& add) {
+  for (int level = 1; level < options_.depth; ++level) {
+    const bool ended = OnGraphs(
+        level, go_on, [&](Worker& worker, int thread, size_t, GraphId g) {
+          uint32_t ordinal = 0;
+          for (GraphId c = FirstChild(g);
+               c < graphs_.size() && graphs_[c].parent == g; ++c) {
+            add(worker, thread, graphs_[c].last, ordinal++);
+          }
+        });
+    if (!ended) return false;
+  }
+  return true;
+}
+
+}  // namespace isomer::gen

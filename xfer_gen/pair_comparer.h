@@ -1,0 +1,143 @@
+// What one thread does with classes of graphs whose fingerprints met: it
+// compares their members by all elements in a world with fresh inputs and at
+// other sizes, and forms pairs of equal ones with the first, the smallest.
+//
+// A pair that the thread has seen under other names is passed over early. What
+// is asked of a pair has one answer under all names, so that which one a thread
+// meets first does not matter.
+#ifndef ISOMER_XFER_GEN_PAIR_COMPARER_H_
+#define ISOMER_XFER_GEN_PAIR_COMPARER_H_
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "absl/container/flat_hash_set.h"
+#include "absl/types/span.h"
+#include "xfer_gen/dag.h"
+#include "xfer_gen/hits.h"
+#include "xfer_gen/pair_code.h"
+#include "xfer_gen/pair_cuts.h"
+
+namespace isomer::gen {
+
+struct CandidateStats {
+  int64_t classes = 0;    // that hold two or more equal graphs
+  int64_t confirmed = 0;  // graphs that equal another one of their class
+  // Fingerprints that met and stand for different values, or for values that
+  // differ at other sizes.
+  int64_t false_positives = 0;
+  int64_t pairs = 0;      // compared
+  int64_t implied = 0;    // left out: smaller equalities give them
+  int64_t instances = 0;  // left out: others with names given to variables
+};
+
+// Two lists of outputs that are equal, one by one.
+struct EqualPair {
+  PairCode code;
+  SideOutputs a, b;
+  SideOutputs cuts;  // tensors of shared steps that may be variables
+  // Whether other sizes type both sides (they are then equal there).
+  bool elsewhere = false;
+  size_t place = 0;  // of its class among the members
+};
+
+// The world of the enumeration, then those of the other sizes, and what is
+// known of the hits in them.
+class PairWorlds {
+ public:
+  PairWorlds(Enumerator& all, uint64_t seed);
+
+  size_t size() const { return facts_.size(); }
+  World& operator[](size_t i) { return i == 0 ? first_ : *others_[i - 1]; }
+  DagFacts& facts(size_t i) { return facts_[i]; }
+  // Makes room for what has been added to the dag.
+  void Grow(const Dag& dag);
+
+ private:
+  World& first_;
+  std::vector<std::unique_ptr<World>> others_;
+  std::vector<DagFacts> facts_;
+};
+
+class PairComparer {
+ public:
+  // There are at least two worlds, grown to the dag.
+  PairComparer(const Preset& preset, const Hits& hits, PairWorlds& worlds,
+               uint64_t seed);
+
+  // Finds the prints of a step in the second world, in which classes are
+  // compared. All steps must have theirs before.
+  void PrintStep(uint32_t step);
+  // Compares the members [begin, end) of one class: at the second sizes where
+  // all of them type there, else at the first, with fresh inputs.
+  void Class(size_t begin, size_t end);
+
+  std::vector<EqualPair> found;
+  CandidateStats stats;
+  // Classes of open tensors, and those that fell apart, by their first members.
+  std::vector<size_t> open, impure;
+
+ private:
+  // Pairs every member with the first ones that have the fewest steps; what
+  // two larger members are to each other follows.
+  void Group(absl::Span<const std::pair<uint64_t, size_t>> members,
+             size_t world);
+  uint64_t Print(size_t world, TensorId t) {
+    return world == 1 ? prints_[t] : values_[world].Print(t);
+  }
+  // Whether a tensor types in a world.
+  bool Types(size_t world, TensorId t) {
+    return world == 1 ? prints_[t] != 0 : values_[world].Kind(t) >= 0;
+  }
+  bool EqualsLeaf(TensorId t, size_t world) {
+    return leaf_prints_[world].contains(Print(world, t));
+  }
+  // Whether the members of a class, single tensors, differ in their template or
+  // their operands, in either of the two worlds in which members are compared.
+  // Where members were left out the rest does not tell.
+  bool IsOpen(size_t begin, size_t end);
+  // The template, the output and the values of the operands, as one number.
+  uint64_t MakingOf(const Member& m);
+  // The outputs of members, as one number each; false if one does not type.
+  bool Keys(size_t begin, size_t end, size_t world);
+  // The outputs of b in the order of those of a that they equal.
+  SideOutputs Matched(absl::Span<const TensorId> a,
+                      absl::Span<const TensorId> b, size_t world);
+  // Adds the pair if it is new.
+  void Pair(const Member& larger, const Member& smaller, size_t world);
+  // Whether both sides are equal at the other sizes; nothing if no assignment
+  // types both.
+  std::optional<bool> EqualElsewhere(const SideOutputs& a,
+                                     const SideOutputs& b);
+  // True if the equality of one pair of outputs is no news.
+  bool IsImplied(const SideOutputs& a, const SideOutputs& b, size_t world);
+  // True if the pair is several rules side by side.
+  bool FallsApart(const SideOutputs& a, const SideOutputs& b);
+  // One template on operands that are equal, place by place.
+  bool SameOnEqual(TensorId x, TensorId y, size_t world);
+
+  const Preset& preset_;
+  const Hits& hits_;
+  const Dag& dag_;
+  std::vector<uint64_t>& prints_;                // in the second world
+  std::deque<DagValues> values_;                 // by world
+  std::vector<std::set<uint64_t>> leaf_prints_;  // by world
+  std::optional<PairCoder> coder_;
+  std::optional<PairCutter> cutter_;
+  size_t place_ = 0;                               // of the class at hand
+  std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
+  // Hashes of the codes of pairs that hold at other sizes, and of pairs that do
+  // not type there. What is like the former says nothing new, whatever its
+  // names; it is known by its nameless key.
+  absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_here_, seen_nameless_;
+  std::vector<Dag::Steps> cones_a_, cones_b_;  // of FallsApart
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_PAIR_COMPARER_H_
