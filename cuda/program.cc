@@ -1,5 +1,4 @@
-// Kernel by kernel in the order of the plan. What a concat wants in place is
-// found out beforehand, because it decides where earlier kernels write.
+// Kernel by kernel in the order of the plan.
 #include "cuda/program.h"
 
 #include <algorithm>
@@ -10,12 +9,12 @@
 #include "absl/strings/str_cat.h"
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
-#include "cuda/constants.h"
 #include "cuda/element_kernel.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
 #include "cuda/memory_plan.h"
 #include "cuda/norm_kernel.h"
+#include "cuda/placement.h"
 #include "cuda/pool_kernel.h"
 #include "cuda/prepare.h"
 #include "cuda/product.h"
@@ -32,35 +31,14 @@ constexpr double kLibraryFlops = 1e6;
 constexpr double kLargeFlops = 2e9;
 constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
-constexpr int kMaxLanes = 256;        // of a row
-constexpr int64_t kRowAlignment = 8;  // in elements
-
-int64_t BytesOf(const TensorType& type) {
-  return NumElements(type) * ByteSize(type.dtype);
-}
-
-// Where a value lies.
-struct Storage {
-  int buffer = 0;
-  int64_t offset = 0;  // in elements
-  std::vector<int64_t> steps;
-};
-
-// How a constant lies: row by row, as filters do, or without what is repeated.
-enum class ConstantForm { kDense, kFilter, kOnce };
-
-// The concat in whose output a value is computed, and where along its axis.
-struct InPlace {
-  Value concat;
-  int64_t axis = 0, at = 0;
-};
+constexpr int kMaxLanes = 256;  // of a row
 
 class Maker {
  public:
   Maker(ir::Graph graph, const ProgramOptions& options)
       : graph_(std::make_shared<const ir::Graph>(std::move(graph))),
         options_(options),
-        channels_last_(ChannelsLast(*graph_)) {}
+        placement_(*graph_, program_) {}
 
   absl::StatusOr<Program> Make(const cost::CostModel& cost) {
     std::vector<cost::Kernel> kernels = cost.MakePlan(*graph_).Kernels(*graph_);
@@ -70,9 +48,7 @@ class Maker {
       program_.planned.push_back({k.family, k.signature, us});
     }
     MoveEpilogues(*graph_, kernels);
-    FindInPlace(kernels);
-    RETURN_IF_ERROR(Fold(kernels));
-    for (NodeId id : graph_->inputs()) AddInput(id);
+    RETURN_IF_ERROR(placement_.Start(kernels, options_.progress));
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels);
     std::set<size_t> later;
@@ -97,188 +73,6 @@ class Maker {
  private:
   std::string KernelName(const cost::Kernel& k) const {
     return absl::StrCat("kernel ", k.signature, ": ");
-  }
-
-  // ---- Values
-
-  int NewBuffer(Buffer::Kind kind, int64_t bytes) {
-    Buffer b;
-    b.kind = kind;
-    b.bytes = bytes;
-    program_.buffers.push_back(std::move(b));
-    return static_cast<int>(program_.buffers.size()) - 1;
-  }
-
-  void AddInput(NodeId id) {
-    const TensorType* type = graph_->FindType({id, 0});
-    if (type == nullptr || graph_->users(id).empty()) {
-      if (type == nullptr || graph_->output_uses(id) == 0) return;
-    }
-    const int buffer = NewBuffer(Buffer::Kind::kInput, BytesOf(*type));
-    storage_[{id, 0}] = {buffer, 0, DenseSteps(type->shape, false)};
-    program_.inputs.push_back({*graph_->node(id).name, *type, buffer});
-  }
-
-  bool IsFilter(const cost::Kernel& k, Value v) const {
-    for (NodeId id : k.nodes) {
-      const ir::Node& node = graph_->node(id);
-      if (node.Is("conv2d") && node.inputs[1] == v) return true;
-    }
-    return false;
-  }
-
-  // True if what the kernel does with the value is pointwise at once: it need
-  // not lie there as often as it is repeated.
-  bool IsPointwiseOperand(const cost::Kernel& k, Value v) const {
-    bool used = false;
-    for (NodeId id : k.nodes) {
-      const ir::Node& node = graph_->node(id);
-      if (!std::count(node.inputs.begin(), node.inputs.end(), v)) continue;
-      used = true;
-      if (!node.Is("add") && !node.Is("sub") && !node.Is("mul") &&
-          !node.Is("div")) {
-        return false;
-      }
-    }
-    return used;
-  }
-
-  // What a constant repeats.
-  Value SourceOf(Value v) const {
-    while (graph_->node(v.node).Is("broadcast")) {
-      v = graph_->node(v.node).inputs[0];
-    }
-    return v;
-  }
-
-  // The steps of a constant over the steps of what it repeats.
-  std::vector<int64_t> RepeatedSteps(
-      Value v, const std::vector<int64_t>& source_steps) const {
-    const ir::Node& node = graph_->node(v.node);
-    if (!node.Is("broadcast")) return source_steps;
-    const std::vector<int64_t> inner =
-        RepeatedSteps(node.inputs[0], source_steps);
-    const std::vector<int64_t>& from = graph_->type(node.inputs[0]).shape;
-    const std::vector<int64_t>& shape = graph_->type(v).shape;
-    std::vector<int64_t> steps(shape.size(), 0);
-    const std::vector<int64_t>& dims = node.attrs->Ints("dims");
-    for (size_t i = 0; i < dims.size(); ++i) {
-      if (from[i] == shape[dims[i]]) steps[dims[i]] = inner[i];
-    }
-    return steps;
-  }
-
-  absl::StatusOr<Storage> ConstantAt(Value v, ConstantForm form) {
-    if (form == ConstantForm::kOnce && !(SourceOf(v) == v)) {
-      ASSIGN_OR_RETURN(Storage s, ConstantAt(SourceOf(v), form));
-      s.steps = RepeatedSteps(v, s.steps);
-      return s;
-    }
-    const auto key = std::make_pair(v, form);
-    if (const auto it = constants_.find(key); it != constants_.end()) {
-      return it->second;
-    }
-    const auto found = folded_.find(v);
-    if (found == folded_.end()) return Invalid("a constant was not folded");
-    const TensorType& type = graph_->type(v);
-    SharedBytes data = found->second;
-    std::vector<int64_t> steps = DenseSteps(type.shape, false);
-    if (form == ConstantForm::kFilter) {
-      steps = FilterSteps(type.shape);
-      data = WithSteps(data, type, steps);
-    } else if (form == ConstantForm::kOnce) {
-      steps = WithoutRepeats(type, data);
-    }
-    const auto bytes = static_cast<int64_t>(data.view.size());
-    Storage s{NewBuffer(Buffer::Kind::kConstant, bytes), 0, std::move(steps)};
-    program_.buffers.back().data = std::move(data);
-    return constants_[key] = s;
-  }
-
-  // Where a value is to be written, found before it is.
-  Storage NewStorage(Value v) {
-    if (const auto it = storage_.find(v); it != storage_.end()) {
-      return it->second;
-    }
-    if (const auto it = in_place_.find(v); it != in_place_.end()) {
-      const InPlace& p = it->second;
-      Storage s = NewStorage(p.concat);
-      s.offset += p.at * s.steps[p.axis];
-      return storage_[v] = s;
-    }
-    const TensorType& type = graph_->type(v);
-    std::vector<int64_t> steps =
-        DenseSteps(type.shape, channels_last_.count(v) > 0);
-    int64_t bytes = BytesOf(type);
-    if (WantsAlignedRows(v)) {
-      std::vector<int64_t> padded = type.shape;
-      padded.back() = CeilDiv(padded.back(), kRowAlignment) * kRowAlignment;
-      steps = DenseSteps(padded, false);
-      bytes = NumElements(padded) * ByteSize(type.dtype);
-    }
-    return storage_[v] = {NewBuffer(Buffer::Kind::kScratch, bytes), 0, steps};
-  }
-
-  // Fast products read rows of 16-bit floats in pieces of 16 bytes.
-  bool WantsAlignedRows(Value v) const {
-    const TensorType& type = graph_->type(v);
-    if (type.rank() < 2 || ByteSize(type.dtype) != 2 || !IsFloat(type.dtype) ||
-        type.shape.back() % kRowAlignment == 0 || channels_last_.count(v) ||
-        type.shape.back() < kRowAlignment || graph_->output_uses(v.node) > 0) {
-      return false;
-    }
-    for (NodeId user : graph_->users(v.node)) {
-      if (graph_->node(user).Is("matmul")) return true;
-    }
-    return false;
-  }
-
-  // ---- Before the kernels
-
-  void FindInPlace(const std::vector<cost::Kernel>& kernels) {
-    std::set<Value> computed;  // by a launch, or all in place
-    std::set<Value> results;
-    for (const ir::Output& o : graph_->outputs()) results.insert(o.value);
-    for (const cost::Kernel& k : kernels) {
-      if (k.launches || !k.in_place.empty()) {
-        computed.insert(k.outputs.begin(), k.outputs.end());
-      }
-      const ir::Node& node = graph_->node(k.nodes.back());
-      if (k.in_place.empty() || !node.Is("concat")) continue;
-      const int64_t axis = node.attrs->Int("axis");
-      int64_t at = 0;
-      for (Value in : node.inputs) {
-        if (std::count(k.in_place.begin(), k.in_place.end(), in) &&
-            computed.count(in) && !results.count(in) && !in_place_.count(in)) {
-          in_place_[in] = {{k.nodes.back(), 0}, axis, at};
-        }
-        at += graph_->type(in).shape[axis];
-      }
-    }
-  }
-
-  absl::Status Fold(const std::vector<cost::Kernel>& kernels) {
-    std::set<Value> wanted;
-    for (const cost::Kernel& k : kernels) {
-      std::set<NodeId> own(k.nodes.begin(), k.nodes.end());
-      std::vector<Value> reads = k.inputs;
-      for (NodeId id : k.nodes) {
-        for (Value v : graph_->node(id).inputs) {
-          if (!own.count(v.node)) reads.push_back(v);
-        }
-      }
-      for (Value v : reads) {
-        if (!graph_->IsConstant(v)) continue;
-        wanted.insert(IsPointwiseOperand(k, v) ? SourceOf(v) : v);
-      }
-    }
-    for (const ir::Output& o : graph_->outputs()) {
-      if (graph_->IsConstant(o.value)) wanted.insert(o.value);
-    }
-    const std::vector<Value> values(wanted.begin(), wanted.end());
-    ASSIGN_OR_RETURN(folded_,
-                     FoldConstants(*graph_, values, options_.progress));
-    return absl::OkStatus();
   }
 
   // ---- Kernels
@@ -318,18 +112,7 @@ class Maker {
       if (kernel.graph.node(inner.node).kind != ir::Node::Kind::kInput) {
         continue;
       }
-      Storage s;
-      if (graph_->IsConstant(reads[i])) {
-        const ConstantForm form = IsFilter(k, reads[i]) ? ConstantForm::kFilter
-                                  : IsPointwiseOperand(k, reads[i])
-                                      ? ConstantForm::kOnce
-                                      : ConstantForm::kDense;
-        ASSIGN_OR_RETURN(s, ConstantAt(reads[i], form));
-      } else {
-        const auto it = storage_.find(reads[i]);
-        if (it == storage_.end()) return Invalid("a value was not computed");
-        s = it->second;
-      }
+      ASSIGN_OR_RETURN(const Storage s, placement_.ReadBy(k, reads[i]));
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
@@ -377,14 +160,12 @@ class Maker {
     const NodeId id = k.nodes.back();
     const ir::Node& node = graph_->node(id);
     const Value result = {id, 0};
-    const Storage whole = NewStorage(result);
+    const Storage whole = placement_.NewStorage(result);
     const int64_t axis = node.attrs->Int("axis");
     const std::vector<NodeId> before(k.nodes.begin(), k.nodes.end() - 1);
     int64_t at = 0;
     for (Value in : node.inputs) {
-      const auto it = in_place_.find(in);
-      const bool there = it != in_place_.end() && it->second.concat == result &&
-                         it->second.at == at;
+      const bool there = placement_.IsInPlace(in, result, at);
       if (!there) {
         Storage part = whole;
         part.offset += at * whole.steps[axis];
@@ -398,7 +179,8 @@ class Maker {
 
   // A view is another way to look at a buffer, if its steps are regular.
   absl::StatusOr<bool> AddView(const cost::Kernel& k) {
-    if (k.outputs.size() != 1 || in_place_.count(k.outputs[0])) return false;
+    if (k.outputs.size() != 1 || placement_.IsInPlace(k.outputs[0]))
+      return false;
     ASSIGN_OR_RETURN(const Opened o, Open(k, k.nodes, k.outputs));
     const Value v = k.outputs[0];
     ElementCode code(*o.graph);
@@ -423,7 +205,7 @@ class Maker {
         s.steps[std::stoi(m.factors[0].atom.name().substr(1))] =
             m.coefficient.num();
       }
-      storage_[v] = s;
+      placement_.Set(v, std::move(s));
       return true;
     }
     return false;
@@ -480,7 +262,7 @@ class Maker {
     before.nodes.insert(before.nodes.end(), softmax.nodes.begin(),
                         softmax.nodes.end() - 1);
     for (const Views& c : copies) {
-      if (!c.rest.nodes.empty()) NewStorage(c.rest.outputs[0]);
+      if (!c.rest.nodes.empty()) placement_.NewStorage(c.rest.outputs[0]);
       const Value made = {c.nodes.back(), 0};
       const auto& reads = first.inputs;
       cost::Kernel& reader =
@@ -494,9 +276,9 @@ class Maker {
     ASSIGN_OR_RETURN(const Opened one, Open(before, before.nodes, {operand}));
     // The weights are never in memory.
     constexpr int kNowhere = -1;
-    storage_[weights] = {kNowhere, 0, dense};
+    placement_.Set(weights, {kNowhere, 0, dense});
     auto opened = Open(last, last.nodes, last.outputs);
-    storage_.erase(weights);
+    placement_.Forget(weights);
     if (!opened.ok()) return opened.status();
     Opened two = *std::move(opened);
     Step step = NewStep(last, one);
@@ -509,7 +291,7 @@ class Maker {
     }
     auto scores = CallOf(one), values = CallOf(two);
     if (!scores || !values) return false;
-    const Storage to = NewStorage(result);
+    const Storage to = placement_.NewStorage(result);
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
         OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
@@ -545,7 +327,7 @@ class Maker {
     const Value v = k.outputs[0];
     if (!found || graph_->type(v).rank() != 4) return false;
     ProductCall call = *std::move(found);
-    const Storage to = NewStorage(v);
+    const Storage to = placement_.NewStorage(v);
     if (to.steps[1] != 1) return false;
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const auto source, PoolKernel(call));
@@ -566,7 +348,7 @@ class Maker {
     if (!found) return false;
     ProductCall call = *std::move(found);
     const Value v = k.outputs[0];
-    const Storage to = NewStorage(v);
+    const Storage to = placement_.NewStorage(v);
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
     for (size_t i = 0; i < o.inputs.size(); ++i) {
@@ -637,7 +419,7 @@ class Maker {
     }
     const TensorType& type = o.graph->type(call.core);
     const std::vector<int64_t> steps = DenseSteps(type.shape, p.convolution);
-    v.out = NewBuffer(Buffer::Kind::kScratch, BytesOf(type));
+    v.out = placement_.NewBuffer(Buffer::Kind::kScratch, BytesOf(type));
     step.arguments.push_back(v.out);
     std::vector<Operand> inputs = o.inputs;
     inputs.push_back({call.core, {"core", type.dtype, 0, steps}});
@@ -659,7 +441,7 @@ class Maker {
     }
     for (const auto& [shape, which] : by_shape) {
       std::vector<Storage> to;
-      for (int i : which) to.push_back(NewStorage(outputs[i]));
+      for (int i : which) to.push_back(placement_.NewStorage(outputs[i]));
       RETURN_IF_ERROR(AddElementStep(k, o, which, to));
     }
     return absl::OkStatus();
@@ -736,12 +518,7 @@ class Maker {
   absl::Status AddOutputs() {
     for (const ir::Output& o : graph_->outputs()) {
       const TensorType& type = graph_->type(o.value);
-      Storage s;
-      if (graph_->IsConstant(o.value)) {
-        ASSIGN_OR_RETURN(s, ConstantAt(o.value, ConstantForm::kDense));
-      } else {
-        s = storage_.at(o.value);
-      }
+      ASSIGN_OR_RETURN(Storage s, placement_.Result(o.value));
       const std::vector<int64_t> dense = DenseSteps(type.shape, false);
       bool regular = s.offset == 0;
       for (int d = 0; d < type.rank(); ++d) {
@@ -752,7 +529,8 @@ class Maker {
         copy.family = "copy";
         const Value v = o.value;
         ASSIGN_OR_RETURN(const Opened opened, Open(copy, {}, {v}));
-        Storage to{NewBuffer(Buffer::Kind::kScratch, BytesOf(type)), 0, dense};
+        Storage to{placement_.NewBuffer(Buffer::Kind::kScratch, BytesOf(type)),
+                   0, dense};
         RETURN_IF_ERROR(AddElementStep(copy, opened, {0}, {to}));
         s = to;
       }
@@ -766,14 +544,10 @@ class Maker {
 
   std::shared_ptr<const ir::Graph> graph_;
   const ProgramOptions& options_;
-  std::set<Value> channels_last_;
   ir::Expansions expansions_;
   Program program_;
   int kernel_ = 0;  // of the plan, that is being added
-  std::map<Value, Storage> storage_;
-  std::map<Value, InPlace> in_place_;
-  std::map<std::pair<Value, ConstantForm>, Storage> constants_;
-  std::map<Value, SharedBytes> folded_;
+  Placement placement_;
 };
 
 }  // namespace
