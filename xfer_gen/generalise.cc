@@ -5,11 +5,8 @@
 #include "xfer_gen/generalise.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,105 +27,8 @@ namespace {
 using ir::ConditionSyntax;
 using ir::RuleSyntax;
 
-// Enough for the cases of a rule that is worth having; a form whose variables
-// leave everything open costs no more than that.
-constexpr ir::RuleLimits kTrialLimits{.steps = 700};
 constexpr size_t kMostConditions = 3;
 constexpr int kSuggestions = 160;  // assignments that suggest conditions
-constexpr int kIdleAssignments = 24;
-// A rule about every permutation of every rank is no help to anybody.
-constexpr size_t kMostCases = 200;
-
-// How a form of the rule fared.
-struct Fare {
-  int passed = 0;  // cases that are about something and hold
-  int failed = 0;
-  int freedom = 0;  // how many sizes are free, at most, in a case that holds
-  int open = 0;     // the same of cases that may or may not
-  // Attribute variables that had one value in all assignments.
-  std::set<std::string> idle = {};
-  std::string failure;
-
-  bool good() const { return passed > 0 && failed == 0; }
-};
-
-// How many different sizes the tensors of a case may have.
-int FreeSizes(const ir::RuleCase& c) {
-  std::set<std::string> symbols;
-  for (const SymType& t : c.tensors) {
-    for (const DimExpr& d : t.shape) {
-      for (const std::string& s : d.Symbols()) symbols.insert(s);
-    }
-  }
-  return static_cast<int>(symbols.size());
-}
-
-class Generaliser {
- public:
-  Generaliser(const Candidate& candidate, const GeneraliseOptions& options)
-      : candidate_(candidate), options_(options) {}
-
-  absl::StatusOr<RuleSyntax> Run();
-
- private:
-  absl::Status Prepare();
-  absl::Status SetDirections(RuleSyntax& rule) const;
-  // The rule at the ranks that were seen, which is quickly checked.
-  RuleSyntax Pinned(RuleSyntax rule) const;
-  void NameSizes(const std::vector<SizeGroup>& groups);
-  // How a form fares. Generalising comes back to some, which are kept.
-  const Fare& Try(const RuleSyntax& rule, int assignments,
-                  const ir::RuleLimits& limits = kTrialLimits) const;
-  Fare TryAnew(const RuleSyntax& rule, int assignments,
-               const ir::RuleLimits& limits) const;
-  bool CoversWhereSeen(const ir::Rule& rule) const;
-  RuleSyntax Formed() const { return WithForms(base_, groups_, forms_); }
-  void SetForms(bool axes, AttrForm form);
-
-  absl::Status FreeAll();
-  absl::Status FreeAxes();
-  bool AllAxesFree();
-  absl::Status Restrict(Fare fare);
-  bool AddCondition(const std::vector<SizeCondition>& all,
-                    std::vector<TriedSizes>& tried);
-  bool AcceptsAxes(int& passed, bool more);
-  void FreeOthers();
-  bool HoldsWhereSeen() const;
-  void FreeSome(const std::vector<int>& groups, size_t first, size_t last);
-  void DropConditions();
-  void FixIdleVariables();
-
-  const Candidate& candidate_;
-  const GeneraliseOptions& options_;
-  RuleSyntax base_;
-  SeenTensors seen_;
-  std::vector<AttrGroup> groups_;
-  // The rule so far: the forms of the groups, and what it asks for.
-  std::vector<AttrForm> forms_;
-  std::vector<ConditionSyntax> where_;
-  // The target is whole where the source is cut over devices: read from right
-  // to left there is no telling over how many.
-  bool forgets_degree_ = false;
-  // By text, assignments and limit on steps.
-  mutable std::map<std::tuple<std::string, int, int>, Fare> fares_;
-};
-
-// Makes the source the side that can be one; both ways if both can. The ranks
-// that were seen tell.
-absl::Status Generaliser::SetDirections(RuleSyntax& rule) const {
-  const RuleSyntax pinned = Pinned(rule);
-  absl::Status forward = ir::Rule::Create(pinned).status();
-  const bool backward = ir::Rule::Create(pinned, /*reversed=*/true).ok();
-  if (!forward.ok() && !backward) return forward;
-  if (!forward.ok()) std::swap(rule.source, rule.target);
-  rule.both_ways = forward.ok() && backward;
-  return absl::OkStatus();
-}
-
-RuleSyntax Generaliser::Pinned(RuleSyntax rule) const {
-  for (ConditionSyntax& c : RanksOf(seen_)) rule.where.push_back(std::move(c));
-  return rule;
-}
 
 bool HasDegree(const ir::SideSyntax& side) {
   RuleSyntax rule;
@@ -140,29 +40,127 @@ bool HasDegree(const ir::SideSyntax& side) {
   });
 }
 
-absl::Status Generaliser::Prepare() {
-  for (const CandidateLeaf& leaf : candidate_.leaves) {
-    seen_.push_back({leaf.name, leaf.type});
+// Adds the condition that, of the assignments tried, excludes the most that
+// failed and, among such, the fewest that did not; false if there is none that
+// leaves some of the good ones.
+bool AddCondition(const std::vector<SizeCondition>& all,
+                  std::vector<TriedSizes>& tried,
+                  std::vector<ConditionSyntax>& where) {
+  const SizeCondition* best = nullptr;
+  int most_failed = 0, most_good = 0;
+  for (const SizeCondition& c : all) {
+    int failed = 0, good = 0;
+    for (const TriedSizes& t : tried) {
+      const bool holds = c.holds(t.tensors);
+      failed += t.failed && !holds;
+      good += !t.failed && holds;
+    }
+    if (good == 0 || failed < most_failed) continue;
+    if (failed == most_failed && good <= most_good) continue;
+    best = &c;
+    most_failed = failed;
+    most_good = good;
   }
+  if (best == nullptr || most_failed == 0) return false;
+  where.push_back(best->syntax);
+  std::erase_if(tried,
+                [&](const TriedSizes& t) { return !best->holds(t.tensors); });
+  return true;
+}
+
+}  // namespace
+
+// Makes the source the side that can be one; both ways if both can. The ranks
+// that were seen tell.
+absl::Status Generaliser::SetDirections(RuleSyntax& rule) const {
+  const RuleSyntax pinned = fares_.Pinned(rule);
+  absl::Status forward = ir::Rule::Create(pinned).status();
+  const bool backward = ir::Rule::Create(pinned, /*reversed=*/true).ok();
+  if (!forward.ok() && !backward) return forward;
+  if (!forward.ok()) std::swap(rule.source, rule.target);
+  rule.both_ways = forward.ok() && backward;
+  return absl::OkStatus();
+}
+
+absl::Status Generaliser::Prepare() {
+  SeenTensors seen;
+  for (const CandidateLeaf& leaf : candidate_.leaves) {
+    seen.push_back({leaf.name, leaf.type});
+  }
+  fares_.SetSeen(seen);
   base_ = candidate_.rule();
   RETURN_IF_ERROR(SetDirections(base_));
-  ASSIGN_OR_RETURN(ir::Rule checked, ir::Rule::Create(Pinned(Numbered(base_))));
+  ASSIGN_OR_RETURN(ir::Rule checked,
+                   ir::Rule::Create(fares_.Pinned(Numbered(base_))));
   SeenTensors in_order;
   for (const std::string& name : checked.tensors()) {
     const auto leaf = absl::c_find_if(
-        seen_, [&](const SeenTensor& t) { return t.name == name; });
-    if (leaf == seen_.end()) {
+        seen, [&](const SeenTensor& t) { return t.name == name; });
+    if (leaf == seen.end()) {
       return Invalid("candidate: there is no leaf '", name, "'");
     }
     in_order.push_back(*leaf);
   }
-  seen_ = std::move(in_order);
-  const CallTypes types = TypesOfCalls(checked, seen_);
-  if (!candidate_.said_by_sizes) NameSizes(SizesOf(base_, types, seen_));
+  fares_.SetSeen(in_order);
+  fares_.SetBothWays(base_.both_ways);
+  const CallTypes types = TypesOfCalls(checked, in_order);
+  if (!candidate_.said_by_sizes) NameSizes(SizesOf(base_, types, in_order));
   RETURN_IF_ERROR(SetDirections(base_));
   groups_ = GroupsOf(base_, types);
-  forgets_degree_ = HasDegree(base_.source) && !HasDegree(base_.target);
+  // A target that is whole where the source is cut over devices does not tell,
+  // read from right to left, over how many.
+  const bool forgets_degree =
+      HasDegree(base_.source) && !HasDegree(base_.target);
+  fares_.SetBothWays(base_.both_ways && !forgets_degree);
   return absl::OkStatus();
+}
+
+absl::StatusOr<RuleSyntax> Generaliser::Named() {
+  if (!prepared_) prepared_ = Prepare();
+  RETURN_IF_ERROR(*prepared_);
+  return fares_.Pinned(base_);
+}
+
+// Whether it is worth going on from the ranks that were seen, where all is
+// quickly found out: what does not hold, cannot be proved or is about sizes
+// there, will not be better at other ranks as well.
+absl::Status Generaliser::LookWhereSeen() {
+  RuleSyntax seen = fares_.Pinned(base_);
+  if (candidate_.said_by_sizes) return AskWhether(seen);
+  const Fare fare = fares_.Try(seen, options_.assignments);
+  if (fare.failed > 0) {
+    std::vector<ConditionSyntax> where;
+    RETURN_IF_ERROR(Restrict(seen, fare, where));
+    seen.where.insert(seen.where.end(), where.begin(), where.end());
+  } else if (NamesSizes(seen, fares_.seen())) {
+    RETURN_IF_ERROR(FreeSizes());
+    seen = fares_.Pinned(Formed());
+  }
+  return AskWhether(seen);
+}
+
+// Makes variables of what says sizes in numbers. Whatever else is freed later,
+// this must hold.
+absl::Status Generaliser::FreeSizes() {
+  where_.clear();
+  forms_.assign(groups_.size(), AttrForm::kAsIs);
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    const bool sizes = absl::c_any_of(
+        groups_[g].sites,
+        [](const AttrSite& site) { return SaysSizes(site.attr); });
+    if (sizes && !groups_[g].axis) forms_[g] = AttrForm::kVariable;
+  }
+  if (NamesSizes(Formed(), fares_.seen()) || !HoldsWhereSeen()) {
+    return absl::AbortedError("it is about the sizes that were seen");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Generaliser::AskWhether(const RuleSyntax& seen) const {
+  if (!options_.worthwhile || options_.worthwhile(seen)) {
+    return absl::OkStatus();
+  }
+  return absl::AbortedError("not worthwhile");
 }
 
 // Writes numbers as the sizes that leave the most others free, and as the end
@@ -172,7 +170,7 @@ void Generaliser::NameSizes(const std::vector<SizeGroup>& groups) {
   constexpr auto kEnd = ir::ValueSyntax::Kind::kEnd;
   constexpr int kHolds = 100;  // more than there are sizes
   auto freedom = [&](const RuleSyntax& syntax) {
-    const Fare& fare = Try(Pinned(syntax), options_.assignments);
+    const Fare& fare = fares_.Try(fares_.Pinned(syntax), options_.assignments);
     if (fare.passed > 0) return kHolds + fare.freedom;
     return fare.open > 0 ? fare.open : -1;
   };
@@ -190,72 +188,6 @@ void Generaliser::NameSizes(const std::vector<SizeGroup>& groups) {
   }
 }
 
-bool Generaliser::CoversWhereSeen(const ir::Rule& rule) const {
-  std::vector<int> ranks;
-  for (const std::string& name : rule.tensors()) {
-    const auto at = absl::c_find_if(
-        seen_, [&](const SeenTensor& t) { return t.name == name; });
-    if (at == seen_.end()) return false;
-    ranks.push_back(at->type.rank());
-  }
-  return rule.Covers(ranks,
-                     std::vector<std::optional<Attr>>(rule.attrs().size()));
-}
-
-const Fare& Generaliser::Try(const RuleSyntax& syntax, int assignments,
-                             const ir::RuleLimits& limits) const {
-  auto [it, fresh] =
-      fares_.try_emplace({ir::PrintRule(syntax), assignments, limits.steps});
-  if (fresh) it->second = TryAnew(syntax, assignments, limits);
-  return it->second;
-}
-
-Fare Generaliser::TryAnew(const RuleSyntax& syntax, int assignments,
-                          const ir::RuleLimits& limits) const {
-  Fare fare;
-  auto rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
-  if (!rule.ok()) {
-    fare.failure = std::string(rule.status().message());
-    return fare;
-  }
-  if (!CoversWhereSeen(*rule)) {
-    fare.failure = "it does not hold where it was seen";
-    return fare;
-  }
-  // A merge that could no longer be made, only undone, would be of little use.
-  if (base_.both_ways && !forgets_degree_ &&
-      !ir::Rule::Create(Pinned(syntax), /*reversed=*/true).ok()) {
-    fare.failure = "it could no longer be read from right to left";
-    return fare;
-  }
-  if (rule->cases().size() > kMostCases) {
-    fare.failure = "it has too many cases to be read and proved";
-    return fare;
-  }
-  const std::vector<CaseTrial> trials =
-      TryCases(*rule, {.assignments = assignments, .seed = options_.seed});
-  for (size_t c = 0; c < trials.size(); ++c) {
-    const CaseTrial& t = trials[c];
-    if (t.solid) {
-      int& most = t.failure ? fare.open : fare.freedom;
-      most = std::max(most, FreeSizes(rule->cases()[c]));
-    }
-    if (t.failure && fare.failed == 0) fare.failure = *t.failure;
-    fare.failed += t.failure.has_value();
-    fare.passed += !t.failure && t.solid;
-  }
-  for (size_t v = 0; v < rule->attrs().size(); ++v) {
-    std::set<std::string> values;
-    for (const CaseTrial& t : trials) {
-      for (const auto& attrs : t.attrs) {
-        if (attrs[v]) values.insert(AttrText<int64_t>(*attrs[v]));
-      }
-    }
-    if (values.size() == 1) fare.idle.insert(rule->attrs()[v].name);
-  }
-  return fare;
-}
-
 void Generaliser::SetForms(bool axes, AttrForm form) {
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].axis == axes) forms_[g] = form;
@@ -267,7 +199,9 @@ absl::Status Generaliser::FreeAll() {
   forms_.assign(groups_.size(), AttrForm::kVariable);
   if (AllAxesFree()) return absl::OkStatus();
   SetForms(/*axes=*/true, AttrForm::kAsIs);
-  if (Try(Formed(), options_.assignments).good()) return absl::OkStatus();
+  if (fares_.Try(Formed(), options_.assignments).good()) {
+    return absl::OkStatus();
+  }
   return absl::FailedPreconditionError("it holds for some shapes alone");
 }
 
@@ -275,11 +209,11 @@ absl::Status Generaliser::FreeAll() {
 absl::Status Generaliser::FreeAxes() {
   if (AllAxesFree()) return absl::OkStatus();
   SetForms(/*axes=*/true, AttrForm::kAsIs);
-  const Fare fare = Try(base_, options_.assignments);
+  const Fare fare = fares_.Try(base_, options_.assignments);
   if (fare.passed == 0 && fare.failed == 0) {
     return absl::FailedPreconditionError(fare.failure);
   }
-  if (!fare.good()) RETURN_IF_ERROR(Restrict(fare));
+  if (!fare.good()) RETURN_IF_ERROR(Restrict(base_, fare, where_));
   int passed = fare.good() ? fare.passed : 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].axis) continue;
@@ -295,14 +229,14 @@ absl::Status Generaliser::FreeAxes() {
 bool Generaliser::AllAxesFree() {
   SetForms(/*axes=*/true, AttrForm::kVariable);
   RuleSyntax rule = Formed();
-  const Fare fare = Try(rule, options_.assignments);
+  const Fare fare = fares_.Try(rule, options_.assignments);
   if (fare.good()) return true;
   if (fare.passed == 0) return false;
   for (size_t g = 0; g < groups_.size(); ++g) {
     for (size_t h = 0; h < g; ++h) {
       if (!groups_[g].axis || !groups_[h].axis) continue;
       rule.where = {DifferentValues(groups_[h].variable, groups_[g].variable)};
-      if (!Try(rule, options_.assignments).good()) continue;
+      if (!fares_.Try(rule, options_.assignments).good()) continue;
       where_ = rule.where;
       return true;
     }
@@ -310,42 +244,19 @@ bool Generaliser::AllAxesFree() {
   return false;
 }
 
-// Adds the condition that, of the assignments tried, excludes the most that
-// failed and, among such, the fewest that did not; false if there is none that
-// leaves some of the good ones.
-bool Generaliser::AddCondition(const std::vector<SizeCondition>& all,
-                               std::vector<TriedSizes>& tried) {
-  const SizeCondition* best = nullptr;
-  int most_failed = 0, most_good = 0;
-  for (const SizeCondition& c : all) {
-    int failed = 0, good = 0;
-    for (const TriedSizes& t : tried) {
-      const bool holds = c.holds(t.tensors);
-      failed += t.failed && !holds;
-      good += !t.failed && holds;
-    }
-    if (good == 0 || failed < most_failed) continue;
-    if (failed == most_failed && good <= most_good) continue;
-    best = &c;
-    most_failed = failed;
-    most_good = good;
-  }
-  if (best == nullptr || most_failed == 0) return false;
-  where_.push_back(best->syntax);
-  std::erase_if(tried,
-                [&](const TriedSizes& t) { return !best->holds(t.tensors); });
-  return true;
-}
-
 // Adds conditions until no case fails. A few assignments suggest them, and as
 // many more tell whether they are enough.
-absl::Status Generaliser::Restrict(Fare fare) {
-  const std::vector<SizeCondition> all = ConditionsOf(seen_);
+absl::Status Generaliser::Restrict(const RuleSyntax& of, Fare fare,
+                                   std::vector<ConditionSyntax>& where) {
+  const std::vector<SizeCondition> all = ConditionsOf(fares_.seen());
+  auto restricted = [&] {
+    RuleSyntax rule = of;
+    rule.where.insert(rule.where.end(), where.begin(), where.end());
+    return rule;
+  };
   while (!fare.good()) {
-    RuleSyntax rule = base_;
-    rule.where = where_;
     auto checked =
-        ir::Rule::Create(rule, /*reversed=*/false, Ops(), kTrialLimits);
+        ir::Rule::Create(restricted(), /*reversed=*/false, Ops(), kTrialLimits);
     if (!checked.ok()) return checked.status();
     std::vector<TriedSizes> tried;
     for (const CaseTrial& t : TryCases(*checked, {.assignments = kSuggestions,
@@ -353,15 +264,14 @@ absl::Status Generaliser::Restrict(Fare fare) {
                                                  .go_on = true})) {
       tried.insert(tried.end(), t.sizes.begin(), t.sizes.end());
     }
-    const size_t before = where_.size();
+    const size_t before = where.size();
     while (absl::c_any_of(tried, [](const auto& t) { return t.failed; })) {
-      if (where_.size() == kMostConditions || !AddCondition(all, tried)) {
+      if (where.size() == kMostConditions || !AddCondition(all, tried, where)) {
         return absl::FailedPreconditionError(fare.failure);
       }
     }
-    rule.where = where_;
-    fare = Try(rule, options_.final_assignments);
-    if (where_.size() == before && !fare.good()) break;
+    fare = fares_.Try(restricted(), options_.many_assignments);
+    if (where.size() == before && !fare.good()) break;
   }
   if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
   return absl::OkStatus();
@@ -376,8 +286,8 @@ bool Generaliser::AcceptsAxes(int& passed, bool more) {
     if (keep && where_.empty()) break;
     if (keep) next.where = where_;
     const bool bold = !keep && !where_.empty();
-    const Fare f =
-        Try(next, bold ? options_.final_assignments : options_.assignments);
+    const Fare f = fares_.Try(
+        next, bold ? options_.many_assignments : options_.assignments);
     if (!f.good() || (more && f.passed <= passed)) continue;
     where_ = next.where;
     passed = f.passed;
@@ -388,7 +298,7 @@ bool Generaliser::AcceptsAxes(int& passed, bool more) {
 
 // Whether the rule, with axes as they were seen, holds at the ranks at which it
 // was seen: that is quickly found out.
-bool Generaliser::HoldsWhereSeen() const {
+bool Generaliser::HoldsWhereSeen() {
   std::vector<AttrForm> forms = forms_;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (groups_[g].axis) forms[g] = AttrForm::kAsIs;
@@ -397,7 +307,8 @@ bool Generaliser::HoldsWhereSeen() const {
   for (const ConditionSyntax& c : where_) {
     if (c.kind == ConditionSyntax::Kind::kEq) rule.where.push_back(c);
   }
-  return Try(Pinned(std::move(rule)), options_.assignments).good();
+  return fares_.Try(fares_.Pinned(std::move(rule)), options_.assignments)
+      .good();
 }
 
 // Makes attributes that are no axes variables where the rule stays true.
@@ -430,7 +341,7 @@ void Generaliser::DropConditions() {
     RuleSyntax without = Formed();
     without.where = where_;
     without.where.erase(without.where.begin() + static_cast<int>(i));
-    if (Try(without, options_.final_assignments).good()) {
+    if (fares_.Try(without, options_.many_assignments).good()) {
       where_ = without.where;
     } else {
       ++i;
@@ -443,7 +354,7 @@ void Generaliser::DropConditions() {
 void Generaliser::FixIdleVariables() {
   RuleSyntax rule = Formed();
   rule.where = where_;
-  const Fare fare = Try(rule, kIdleAssignments);
+  const Fare fare = fares_.Try(rule, options_.final_assignments);
   if (!fare.good()) return;
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (forms_[g] == AttrForm::kVariable &&
@@ -453,34 +364,35 @@ void Generaliser::FixIdleVariables() {
   }
 }
 
-absl::StatusOr<RuleSyntax> Generaliser::Run() {
-  RETURN_IF_ERROR(Prepare());
-  if (options_.worthwhile && !options_.worthwhile(Pinned(base_))) {
-    return absl::AbortedError("not worthwhile");
-  }
+absl::StatusOr<RuleSyntax> Generaliser::Run(bool attributes) {
+  RETURN_IF_ERROR(Named().status());
+  if (!looked_) looked_ = LookWhereSeen();
+  RETURN_IF_ERROR(*looked_);
+  where_.clear();
   if (candidate_.said_by_sizes) {
     RETURN_IF_ERROR(FreeAll());
   } else {
     forms_.assign(groups_.size(), AttrForm::kAsIs);
     RETURN_IF_ERROR(FreeAxes());
-    if (options_.attributes) FreeOthers();
+    if (attributes) FreeOthers();
   }
   FixIdleVariables();
   if (!where_.empty()) DropConditions();
+  const ir::RuleLimits all;
   RuleSyntax rule = Formed();
   rule.where = where_;
-  Fare fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+  Fare fare = fares_.Try(rule, options_.final_assignments, all);
   if (!fare.good() && !candidate_.said_by_sizes) {
     // What holds at the ranks seen need not at others, and there may be too
     // many of those.
     SetForms(/*axes=*/false, AttrForm::kAsIs);
     rule = Formed();
     rule.where = where_;
-    fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+    fare = fares_.Try(rule, options_.final_assignments, all);
   }
   if (!fare.good() && !candidate_.said_by_sizes) {
-    rule = Pinned(base_);
-    fare = Try(rule, options_.final_assignments, ir::RuleLimits());
+    rule = fares_.Pinned(base_);
+    fare = fares_.Try(rule, options_.final_assignments, all);
   }
   if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
   RETURN_IF_ERROR(SetDirections(rule));
@@ -488,11 +400,9 @@ absl::StatusOr<RuleSyntax> Generaliser::Run() {
   return ir::ParseRuleBody(ir::PrintRule(Renamed(std::move(rule))));
 }
 
-}  // namespace
-
 absl::StatusOr<RuleSyntax> Generalise(const Candidate& candidate,
                                       const GeneraliseOptions& options) {
-  return Generaliser(candidate, options).Run();
+  return Generaliser(candidate, options).Run(/*attributes=*/true);
 }
 
 }  // namespace isomer::gen

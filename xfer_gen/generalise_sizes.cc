@@ -197,6 +197,10 @@ std::vector<SizeGroup> SizesOf(const ir::RuleSyntax& rule,
   return collector.Take();
 }
 
+bool SaysSizes(const std::string& attr) {
+  return attr == "shape" || IsBound(attr);
+}
+
 bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen) {
   ir::RuleSyntax copy = rule;
   auto is_size = [&](const ValueSyntax& v) {
@@ -207,7 +211,7 @@ bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen) {
   };
   for (const ExprSyntax* call : Calls(copy)) {
     for (const ir::AttrSyntax& a : call->attrs) {
-      if (a.name != "shape" && !IsBound(a.name)) continue;
+      if (!SaysSizes(a.name)) continue;
       if (is_size(a.value)) return true;
       const bool sized = absl::c_any_of(a.value.args, [&](const auto& v) {
         return is_size(v) && !CountsParts(a.value, v);

@@ -29,6 +29,10 @@ struct SizeGroup {
 std::vector<SizeGroup> SizesOf(const ir::RuleSyntax& rule,
                                const CallTypes& types, const SeenTensors& seen);
 
+// Whether an attribute of that name says sizes: a shape, or where a slice
+// begins or ends.
+bool SaysSizes(const std::string& attr);
+
 // True if a shape or a slice of the rule has a number that is, or is taken to
 // be, a size that was seen: such a rule is about the sizes it was found at.
 bool NamesSizes(const ir::RuleSyntax& rule, const SeenTensors& seen);

@@ -55,9 +55,6 @@ struct Minimised {
 absl::StatusOr<Minimised> Minimise(absl::Span<const Candidate> candidates,
                                    const MinimiseOptions& options);
 
-// A name made of what the rule says: its operators and a short hash.
-std::string NameOf(const ir::RuleSyntax& rule);
-
 }  // namespace isomer::gen
 
 #endif  // ISOMER_XFER_GEN_MINIMISE_H_

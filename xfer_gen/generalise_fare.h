@@ -1,0 +1,66 @@
+// How a form of a rule fares in trials, with what was tried before kept:
+// generalising comes back to some forms.
+#ifndef ISOMER_XFER_GEN_GENERALISE_FARE_H_
+#define ISOMER_XFER_GEN_GENERALISE_FARE_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "graph/rule.h"
+#include "graph/rule_syntax.h"
+#include "xfer_gen/generalise_conditions.h"
+
+namespace isomer::gen {
+
+// Enough for the cases of a rule that is worth having; a form whose variables
+// leave everything open costs no more than that.
+constexpr ir::RuleLimits kTrialLimits{.steps = 700};
+
+struct Fare {
+  int passed = 0;  // cases that are about something and hold
+  int failed = 0;
+  int freedom = 0;  // how many sizes are free, at most, in a case that holds
+  int open = 0;     // the same of cases that may or may not
+  // Attribute variables that had one value in all assignments.
+  std::set<std::string> idle = {};
+  std::string failure = {};
+
+  bool good() const { return passed > 0 && failed == 0; }
+};
+
+class Fares {
+ public:
+  explicit Fares(uint64_t seed) : seed_(seed) {}
+
+  // What was seen, in the order in which the rule names its tensors.
+  void SetSeen(SeenTensors seen) { seen_ = std::move(seen); }
+  const SeenTensors& seen() const { return seen_; }
+  // Whether a form must also be one from right to left.
+  void SetBothWays(bool both_ways) { both_ways_ = both_ways; }
+
+  // The rule at the ranks that were seen, which is quickly checked.
+  ir::RuleSyntax Pinned(ir::RuleSyntax rule) const;
+
+  // How a form fares. It must hold where it was seen, if not there alone.
+  const Fare& Try(const ir::RuleSyntax& rule, int assignments,
+                  const ir::RuleLimits& limits = kTrialLimits);
+
+ private:
+  Fare TryAnew(const ir::RuleSyntax& rule, int assignments,
+               const ir::RuleLimits& limits) const;
+  bool CoversWhereSeen(const ir::Rule& rule) const;
+
+  const uint64_t seed_;
+  SeenTensors seen_;
+  bool both_ways_ = false;
+  // By text, assignments and limit on steps.
+  std::map<std::tuple<std::string, int, int>, Fare> known_;
+};
+
+}  // namespace isomer::gen
+
+#endif  // ISOMER_XFER_GEN_GENERALISE_FARE_H_

@@ -1,0 +1,197 @@
+// Steps of proofs are counted and not timed, so that the same rules are proved
+// anywhere.
+#include "xfer_gen/propose.h"
+
+#include <utility>
+#include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "graph/hashing.h"
+#include "graph/rule.h"
+#include "ops/status.h"
+#include "verify/verify.h"
+#include "xfer_gen/generalise_fold.h"
+#include "xfer_gen/generalise_sites.h"
+#include "xfer_gen/generalise_sizes.h"
+
+namespace isomer::gen {
+
+namespace {
+
+using ir::RuleSyntax;
+
+constexpr int64_t kProofSteps = 3'000, kQuickSteps = 300;
+// A rule has passed its trials before anybody tries to prove it.
+constexpr int kAssignments = 3;
+
+verify::VerifyOptions ProofOptions(int64_t steps) {
+  verify::VerifyOptions options;
+  options.prove.time = absl::InfiniteDuration();
+  options.prove.steps = steps;
+  options.refute.assignments = kAssignments;
+  return options;
+}
+
+SeenTensors Leaves(const Candidate& candidate) {
+  SeenTensors out;
+  for (const CandidateLeaf& leaf : candidate.leaves) {
+    out.push_back({leaf.name, leaf.type});
+  }
+  return out;
+}
+
+// Makes the siblings of a merge its source, as a fold wants them.
+void SiblingsFirst(RuleSyntax& rule) {
+  if (!rule.both_ways || Folds(rule)) return;
+  RuleSyntax turned = rule;
+  std::swap(turned.source, turned.target);
+  if (Folds(turned)) rule = std::move(turned);
+}
+
+// Why a rule at the ranks and sizes that were seen cannot be proved, or "": at
+// more of them it will not be either. One that takes sizes for numbers may be
+// about something else once those are variables.
+std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
+  if (NamesSizes(seen, leaves)) return "";
+  const auto rule = ir::Rule::Create(seen);
+  if (!rule.ok()) return "";
+  // Conditions and variables make a proof longer.
+  const bool plain =
+      rule->attrs().empty() && seen.where.size() == leaves.size();
+  const verify::Proof proof = verify::Prove(
+      *rule, ProofOptions(plain ? kQuickSteps : kProofSteps).prove);
+  return proof.proved ? "" : absl::StrCat("unknown: ", proof.reason);
+}
+
+absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
+  ProvedWays out;
+  absl::Status broken = absl::OkStatus();
+  for (const bool reversed : {false, true}) {
+    if (reversed && !rule.both_ways) break;
+    const auto made = ir::Rule::Create(rule, reversed);
+    if (!made.ok()) {
+      if (!reversed) broken = made.status();
+      continue;
+    }
+    const verify::Verdict verdict =
+        verify::Verify(*made, ProofOptions(kProofSteps));
+    const bool proved = verdict.outcome == verify::Outcome::kProved;
+    (reversed ? out.backward : out.forward) = proved;
+    if (proved || !out.why.empty()) continue;
+    out.why =
+        absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
+                     verdict.counterexample ? "false at some sizes or values"
+                                            : verdict.reason);
+  }
+  if (!out.forward && !out.backward && out.why.empty()) return broken;
+  return out;
+}
+
+}  // namespace
+
+absl::StatusOr<ProvedWays> Proofs::Prove(const RuleSyntax& rule) {
+  const std::string text = ir::PrintRule(rule);
+  {
+    absl::ReaderMutexLock lock(&mutex_);
+    if (auto it = known_.find(text); it != known_.end()) return it->second;
+  }
+  absl::StatusOr<ProvedWays> proved = ProveAnew(rule);
+  absl::MutexLock lock(&mutex_);
+  return known_.emplace(text, std::move(proved)).first->second;
+}
+
+Proposer::Proposer(const Candidate& candidate, const GeneraliseOptions& options,
+                   Proofs& proofs)
+    : candidate_(candidate),
+      options_(options),
+      proofs_(proofs),
+      leaves_(Leaves(candidate)),
+      generaliser_(candidate, options_) {
+  options_.worthwhile = [this](const RuleSyntax& seen) {
+    not_provable_ = NotProvable(seen, leaves_);
+    return not_provable_.empty();
+  };
+}
+
+RuleSyntax Proposer::Seen() {
+  RuleSyntax rule = candidate_.rule();
+  if (!candidate_.said_by_sizes && NamesSizes(rule, leaves_)) {
+    auto named = generaliser_.Named();
+    if (named.ok()) return *std::move(named);
+  }
+  for (ir::ConditionSyntax& c : RanksOf(leaves_)) {
+    rule.where.push_back(std::move(c));
+  }
+  return rule;
+}
+
+absl::StatusOr<std::optional<std::string>> Proposer::ProveWays(
+    RuleSyntax& rule) {
+  if (NamesSizes(rule, leaves_)) return "it is about the sizes that were seen";
+  rule.name = NameOf(rule);
+  ASSIGN_OR_RETURN(ProvedWays proved, proofs_.Prove(rule));
+  if (!proved.forward && !proved.backward) return std::move(proved.why);
+  if (!proved.forward) std::swap(rule.source, rule.target);
+  rule.both_ways = proved.forward && proved.backward;
+  return std::nullopt;
+}
+
+absl::StatusOr<Proposal> Proposer::Propose() {
+  Proposal out;
+  std::string before;
+  for (const bool attributes : {true, false}) {
+    auto rule = generaliser_.Run(attributes);
+    out.unproved = absl::IsAborted(rule.status());
+    if (out.unproved) {
+      out.why = not_provable_.empty() ? std::string(rule.status().message())
+                                      : not_provable_;
+      return out;
+    }
+    if (!rule.ok()) {
+      out.why = absl::StrCat("fails: ", rule.status().message());
+      return out;
+    }
+    SiblingsFirst(*rule);
+    const std::string text = ir::PrintRule(*rule);
+    if (text == before) continue;
+    before = text;
+    ASSIGN_OR_RETURN(std::optional<std::string> reason, ProveWays(*rule));
+    if (!reason) {
+      out.rule = *std::move(rule);
+      return out;
+    }
+    if (out.why.empty()) out.why = *std::move(reason);
+  }
+  if (!candidate_.said_by_sizes) {
+    RuleSyntax seen = candidate_.rule();
+    for (ir::ConditionSyntax& c : RanksOf(leaves_)) {
+      seen.where.push_back(std::move(c));
+    }
+    ASSIGN_OR_RETURN(std::optional<std::string> still, ProveWays(seen));
+    if (!still) {
+      out.rule = std::move(seen);
+      return out;
+    }
+  }
+  out.unproved = true;
+  return out;
+}
+
+std::string NameOf(const RuleSyntax& rule) {
+  constexpr size_t kMostOperators = 3;
+  RuleSyntax bare = rule;
+  bare.name.clear();
+  bare.comments.clear();
+  std::vector<std::string> parts;
+  for (const ir::ExprSyntax* call : Calls(bare)) {
+    if (parts.size() == kMostOperators) break;
+    if (!absl::c_linear_search(parts, call->name)) parts.push_back(call->name);
+  }
+  const uint64_t hash = ir::HashText(ir::PrintRule(bare));
+  return absl::StrFormat("%s_%06x", absl::StrJoin(parts, "_"), hash & 0xffffff);
+}
+
+}  // namespace isomer::gen
