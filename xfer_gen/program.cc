@@ -81,6 +81,9 @@ class Program::Builder {
       if (!IsFloat(type.dtype)) {
         return Unsupported("an output of type ", TypeText(type));
       }
+      // A value that is an output is computed in its place.
+      final_.try_emplace(o.value,
+                         Ref(kOutput, static_cast<uint32_t>(out_.size_)));
       out_.outputs_.push_back(type);
       out_.offsets_.push_back(out_.size_);
       out_.size_ += NumElements(type);
@@ -142,8 +145,12 @@ class Program::Builder {
       return AddExpansion(*n.op, types, *n.attrs, inputs, id, places);
     }
     std::vector<Ref> outs;
-    for (const TensorType& t : out_types) outs.push_back(Allocate(t));
-    for (int k = 0; k < n.num_outputs(); ++k) places[{id, k}] = outs[k];
+    for (int k = 0; k < n.num_outputs(); ++k) {
+      const auto it = final_.find({id, k});
+      const bool final = &graph == &graph_ && it != final_.end();
+      outs.push_back(final ? it->second : Allocate(out_types[k]));
+      places[{id, k}] = outs[k];
+    }
     Step step;
     const absl::StatusOr<std::shared_ptr<const Code>> code =
         unrolled_.Of(*n.op, types, *n.attrs);
@@ -202,9 +209,10 @@ class Program::Builder {
     return at;
   }
 
-  // Makes the code that computes a value write into the output instead, or
-  // copies the value if it is another output too, or an input.
+  // Copies a value into output k, unless that is where it is: it may be another
+  // output too, or an input, or what an operator was opened into.
   void CopyOut(Ref from, size_t k) {
+    if (from == Ref(kOutput, static_cast<uint32_t>(out_.offsets_[k]))) return;
     const auto n = static_cast<uint32_t>(NumElements(out_.outputs_[k]));
     Step copy;
     for (uint32_t i = 0; i < n; ++i) {
@@ -259,6 +267,12 @@ class Program::Builder {
 
   // Copies of temporaries that are read nowhere else vanish.
   void Forward(Code& code) const {
+    const bool copies = std::any_of(
+        code.instructions.begin(), code.instructions.end(),
+        [&](const Instruction& i) {
+          return IsCopy(i) && code.operands[i.first].array() == kTemporaries;
+        });
+    if (!copies) return;
     const Places places(out_);
     std::vector<int> reads(places.size(), 0), writer(places.size(), -1);
     for (const Instruction& i : code.instructions) {
@@ -338,6 +352,7 @@ class Program::Builder {
 
   const ir::Graph& graph_;
   UnrolledOps& unrolled_;
+  std::map<Value, Ref> final_;  // of the graph's outputs
   Program out_;
   Ref next_{kTemporaries, 0};
 };
