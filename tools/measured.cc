@@ -49,6 +49,8 @@ absl::StatusOr<double> ErrorOf(const ir::Graph& graph,
   return error;
 }
 
+}  // namespace
+
 std::vector<KernelTime> KernelTimes(const Measured& m,
                                     const cuda::Program& program) {
   // What is no kernel of the plan passes between those that are.
@@ -85,8 +87,6 @@ std::vector<KernelTime> KernelTimes(const Measured& m,
   }
   return out;
 }
-
-}  // namespace
 
 absl::StatusOr<Measured> Measure(const ir::Graph& graph,
                                  const MeasureRequest& request) {
@@ -168,9 +168,9 @@ Ordered OrderOf(const std::vector<Measured>& all) {
       const Measured &a = all[i], &b = all[k];
       if (std::max(a.us, b.us) <= (1 + kApart) * std::min(a.us, b.us)) continue;
       ++out.pairs;
-      const bool slower = a.us > b.us;
-      out.as_predicted += (a.predicted.us > b.predicted.us) == slower;
-      out.as_planned += (a.planned_us > b.planned_us) == slower;
+      const double sign = a.us > b.us ? 1 : -1;
+      out.as_predicted += sign * (a.predicted.us - b.predicted.us) > 0;
+      out.as_planned += sign * (a.planned_us - b.planned_us) > 0;
     }
   }
   return out;

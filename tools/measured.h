@@ -54,12 +54,15 @@ struct MeasureRequest {
   std::shared_ptr<cuda::KernelCache> cache = nullptr;
 };
 
-// Measures a graph. The times of its kernels are those of its steps by
-// themselves, and their share in what passes between the steps of the whole
-// model or, where steps overlap, in what that saves. A kernel of several steps
-// takes as long as all of them, kernels of one step have equal shares in it.
 absl::StatusOr<Measured> Measure(const ir::Graph& graph,
                                  const MeasureRequest& request);
+
+// The times of planned kernels: those of the steps of `m` by themselves, and
+// their share in what passes between the steps of the whole model or, where
+// steps overlap, in what that saves. A kernel of several steps takes as long as
+// all of them, kernels of one step have equal shares in it.
+std::vector<KernelTime> KernelTimes(const Measured& m,
+                                    const cuda::Program& program);
 
 Json ToJson(const Measured& m);
 
