@@ -128,21 +128,19 @@ absl::Status Generaliser::LookWhereSeen() {
   RuleSyntax seen = fares_.Pinned(base_);
   if (candidate_.said_by_sizes) return AskWhether(seen);
   const Fare fare = fares_.Try(seen, options_.assignments);
-  if (fare.failed > 0) {
-    std::vector<ConditionSyntax> where;
-    RETURN_IF_ERROR(Restrict(seen, fare, where));
-    seen.where.insert(seen.where.end(), where.begin(), where.end());
-  } else if (NamesSizes(seen, fares_.seen())) {
+  where_.clear();
+  if (fare.failed > 0) RETURN_IF_ERROR(Restrict(seen, fare, where_));
+  if (NamesSizes(seen, fares_.seen())) {
     RETURN_IF_ERROR(FreeSizes());
     seen = fares_.Pinned(Formed());
   }
+  seen.where.insert(seen.where.end(), where_.begin(), where_.end());
   return AskWhether(seen);
 }
 
 // Makes variables of what says sizes in numbers. Whatever else is freed later,
 // this must hold.
 absl::Status Generaliser::FreeSizes() {
-  where_.clear();
   forms_.assign(groups_.size(), AttrForm::kAsIs);
   for (size_t g = 0; g < groups_.size(); ++g) {
     const bool sizes = absl::c_any_of(

@@ -10,7 +10,7 @@ namespace {
 
 // Tasks ahead, per thread: more keep threads from waiting for each other, fewer
 // are done for nothing.
-constexpr size_t kAhead = 3;
+constexpr size_t kAhead = 2;
 
 }  // namespace
 

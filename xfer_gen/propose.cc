@@ -23,9 +23,9 @@ namespace {
 
 using ir::RuleSyntax;
 
-constexpr int64_t kProofSteps = 3'000, kQuickSteps = 300;
+constexpr int64_t kProofSteps = 3'000, kQuickSteps = 1'000;
 // A rule has passed its trials before anybody tries to prove it.
-constexpr int kAssignments = 3;
+constexpr int kAssignments = 8;
 
 verify::VerifyOptions ProofOptions(int64_t steps) {
   verify::VerifyOptions options;
@@ -52,8 +52,9 @@ void SiblingsFirst(RuleSyntax& rule) {
 }
 
 // Why a rule at the ranks and sizes that were seen cannot be proved, or "": at
-// more of them it will not be either. One that takes sizes for numbers may be
-// about something else once those are variables.
+// more of them it will not be either. One that is refuted may hold from right
+// to left; one that takes sizes for numbers may be about something else once
+// those are variables.
 std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
   if (NamesSizes(seen, leaves)) return "";
   const auto rule = ir::Rule::Create(seen);
@@ -61,9 +62,10 @@ std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
   // Conditions and variables make a proof longer.
   const bool plain =
       rule->attrs().empty() && seen.where.size() == leaves.size();
-  const verify::Proof proof = verify::Prove(
-      *rule, ProofOptions(plain ? kQuickSteps : kProofSteps).prove);
-  return proof.proved ? "" : absl::StrCat("unknown: ", proof.reason);
+  const verify::Verdict quick =
+      verify::Verify(*rule, ProofOptions(plain ? kQuickSteps : kProofSteps));
+  if (quick.outcome != verify::Outcome::kUnknown) return "";
+  return absl::StrCat("unknown: ", quick.reason);
 }
 
 absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
