@@ -56,6 +56,12 @@ class Finder {
         }
       }
     }
+    if (rule.fold && options_.both_orders) {
+      for (const ir::Match& m : matches) {
+        steps_.push_back(
+            {{.rule = r, .siblings = {m.outputs[1], m.outputs[0]}}});
+      }
+    }
     std::vector<Move> first;  // of each match the first choice
     for (const ir::Match& m : matches) {
       bool chosen = false;

@@ -25,6 +25,9 @@ struct MoveOptions {
   bool merges = true;
   bool together = true;
   bool n_ary = true;
+  // Also pairs of siblings in the order in which they were not found: it shows
+  // in what reads them next to each other.
+  bool both_orders = false;
 };
 
 // Knows which constants hold, or are computed from, an infinity or a NaN. Only

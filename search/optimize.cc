@@ -209,6 +209,7 @@ void Optimizer::SearchWhole(int running) {
   if (options_.relaxed && running <= kTiny) {
     how.slack_ps = INT64_MAX / 2;
     how.expansions = how.patience = kTinyExpansions;
+    how.moves.both_orders = true;
   }
   Outcome outcome = BestFirst(walk_.graph(), walk_.plan(), how, session_);
   ++parts_;

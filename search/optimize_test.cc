@@ -145,6 +145,22 @@ TEST(OptimizeTest, SiblingsMergeAcrossSteps) {
   EXPECT_NE(found.find("matmul 1,"), std::string::npos) << found;
 }
 
+// What reads two products next to each other wants them merged in its order,
+// here not that of the graph.
+TEST(OptimizeTest, SiblingsOfASmallGraphMergeInEitherOrder) {
+  EXPECT_EQ(Optimized(R"(
+input x: f32[64,64]
+const w: f32[64,64] = random
+a = matmul(x, w)
+b = matmul(a, w)
+r = relu(b)
+c = matmul(r, w)
+k = concat(c, a, axis=0)
+output y = k
+)"),
+            "concat 1, matmul 2, relu 1");
+}
+
 // ---- What must not be rewritten
 
 // Layers with two products of one input and a residual sum.

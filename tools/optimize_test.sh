@@ -34,6 +34,12 @@ grep -q '"improved": true' opt.json || fail "$(cat opt.json)"
 grep -q 'cluster_b' opt.dot || fail "no drawing"
 "$isomer" diff net.onnx opt.onnx >out.txt || fail "$(cat out.txt)"
 
+# The weights of this model are filled tensors; the check sees how they are
+# written.
+"$isomer" optimize "$models/nasrnn_fp32_b1_script.onnx" filled.onnx \
+  --expansions 20 >out.txt || fail "$(cat out.txt)"
+grep -q 'filled.onnx is written' out.txt || fail "$(cat out.txt)"
+
 # The same limits by count, the same bytes, whatever the threads.
 "$isomer" optimize net.onnx one.onnx --expansions 200 --threads 1 >out.txt
 "$isomer" optimize net.onnx two.onnx --expansions 200 --threads 2 >out.txt
