@@ -68,12 +68,11 @@ void AddEqualSizes(const SeenTensors& seen, size_t i, size_t j,
 
 }  // namespace
 
-std::vector<ConditionSyntax> RanksOf(const SeenTensors& seen) {
-  std::vector<ConditionSyntax> out;
+ir::RuleSyntax AtRanks(ir::RuleSyntax rule, const SeenTensors& seen) {
   for (const SeenTensor& t : seen) {
-    out.push_back(Equal(RankOf(t), Integer(t.type.rank())));
+    rule.where.push_back(Equal(RankOf(t), Integer(t.type.rank())));
   }
-  return out;
+  return rule;
 }
 
 std::vector<SizeCondition> ConditionsOf(const SeenTensors& seen) {

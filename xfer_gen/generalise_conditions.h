@@ -31,8 +31,8 @@ struct SizeCondition {
 // equal, a rank is what it was, two sizes are equal, a size is what it was.
 std::vector<SizeCondition> ConditionsOf(const SeenTensors& seen);
 
-// The ranks of all tensors are what they were.
-std::vector<ir::ConditionSyntax> RanksOf(const SeenTensors& seen);
+// The rule where the ranks of all tensors are what they were.
+ir::RuleSyntax AtRanks(ir::RuleSyntax rule, const SeenTensors& seen);
 
 // `a != b`, for two attribute variables.
 ir::ConditionSyntax DifferentValues(const std::string& a, const std::string& b);

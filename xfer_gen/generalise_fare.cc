@@ -33,9 +33,7 @@ int FreeSizes(const ir::RuleCase& c) {
 }  // namespace
 
 RuleSyntax Fares::Pinned(RuleSyntax rule) const {
-  for (ir::ConditionSyntax& c : RanksOf(seen_))
-    rule.where.push_back(std::move(c));
-  return rule;
+  return AtRanks(std::move(rule), seen_);
 }
 
 bool Fares::CoversWhereSeen(const ir::Rule& rule) const {

@@ -13,6 +13,7 @@
 #include "graph/rule.h"
 #include "ops/status.h"
 #include "verify/verify.h"
+#include "xfer_gen/generalise_conditions.h"
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/generalise_sites.h"
 #include "xfer_gen/generalise_sizes.h"
@@ -124,10 +125,7 @@ RuleSyntax Proposer::Seen() {
     auto named = generaliser_.Named();
     if (named.ok()) return *std::move(named);
   }
-  for (ir::ConditionSyntax& c : RanksOf(leaves_)) {
-    rule.where.push_back(std::move(c));
-  }
-  return rule;
+  return AtRanks(std::move(rule), leaves_);
 }
 
 absl::StatusOr<std::optional<std::string>> Proposer::ProveWays(
@@ -168,10 +166,7 @@ absl::StatusOr<Proposal> Proposer::Propose() {
     if (out.why.empty()) out.why = *std::move(reason);
   }
   if (!candidate_.said_by_sizes) {
-    RuleSyntax seen = candidate_.rule();
-    for (ir::ConditionSyntax& c : RanksOf(leaves_)) {
-      seen.where.push_back(std::move(c));
-    }
+    RuleSyntax seen = AtRanks(candidate_.rule(), leaves_);
     ASSIGN_OR_RETURN(std::optional<std::string> still, ProveWays(seen));
     if (!still) {
       out.rule = std::move(seen);
