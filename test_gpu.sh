@@ -5,9 +5,10 @@
 #
 # First the GPU tests. --bench measures against PyTorch, at batch 1 and 16
 # unless told otherwise; --sanitize runs the tests of the kernels that share
-# most under compute-sanitizer as well (memcheck and racecheck). All that is
-# printed is also in build/gpu/test_gpu.txt, the figures in build/gpu. --build
-# takes a CMake build that is there already.
+# most under compute-sanitizer as well (memcheck and racecheck), with kernels
+# that the tests have compiled. All that is printed is also in
+# build/gpu/test_gpu.txt, the figures in build/gpu. --build takes a CMake build
+# that is there already.
 #
 # Where Abseil, protobuf's headers or GoogleTest are not installed,
 # third_party/gpu_kit.sh fetches Debian's packages on a machine with a network;
@@ -52,41 +53,57 @@ fi
 cmake --build "$build" -j "$(nproc)" >>"$out/cmake.log"
 
 # All tests at a time: most of what they wait for is the compiler.
-shards=4 names=() pids=() failed=0
+shards=6 names=() pids=() failed=0
 # start NAME COMMAND...: in the background, its output in NAME.txt.
 start() {
   names+=("$1")
   "${@:2}" >"$out/$1.txt" 2>&1 &
   pids+=($!)
 }
+# finish: waits for all of them.
+finish() {
+  for ((i = 0; i < ${#pids[@]}; ++i)); do
+    log=$out/${names[i]}.txt
+    if wait "${pids[i]}"; then
+      echo "${names[i]}: $(grep -c '^\[       OK' "$log") tests passed"
+    else
+      echo "${names[i]}: FAILED"
+      tail -n 40 "$log"
+      failed=1
+    fi
+    grep -h 'SUMMARY' "$log" || true
+  done
+  names=() pids=()
+}
+export ISOMER_TEST_CACHE=$out/test_kernels
+rm -rf "$ISOMER_TEST_CACHE"
 for ((i = 0; i < shards; ++i)); do
   start "tests_$i" env GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i \
     "$build/executor_test"
 done
+finish
 if [ -n "$sanitize" ]; then
-  # What the library's own kernels do is not ours to check, and the tools lose
-  # track of them: without the library all kernels are ours. An error of a call
-  # is an error of a test.
+  # What the libraries' own kernels do is not ours to check, and the tools lose
+  # track of them: without the libraries all kernels are ours. An error of a
+  # call is an error of a test. racecheck loses track of what several threads of
+  # a process launch as well: there several processes share the variants, each
+  # with one thread.
   mkdir -p "$out/without"
-  for version in 12 13; do : >"$out/without/libcublasLt.so.$version"; done
-  for tool in memcheck racecheck; do
-    start "$tool" env LD_LIBRARY_PATH="$out/without:${LD_LIBRARY_PATH:-}" \
-      compute-sanitizer --tool "$tool" --error-exitcode 1 \
-      --report-api-errors no "$build/executor_test" \
-      --gtest_filter='*Convolutions:*SharedKeys:*OneRow:*LargeProducts'
+  for library in cublasLt.so.12 cublasLt.so.13 cudnn.so.9; do
+    : >"$out/without/lib$library"
   done
+  check=("$build/executor_test"
+    --gtest_filter='*Convolutions:*SharedKeys:*OneRow:*LargeProducts')
+  watch=(env "LD_LIBRARY_PATH=$out/without:${LD_LIBRARY_PATH:-}"
+    compute-sanitizer --error-exitcode 1 --report-api-errors no --tool)
+  start memcheck "${watch[@]}" memcheck "${check[@]}"
+  parts=12
+  for ((i = 0; i < parts; ++i)); do
+    start "racecheck_$i" env ISOMER_TEST_THREADS=1 ISOMER_TEST_SHARE=$i/$parts \
+      "${watch[@]}" racecheck "${check[@]}"
+  done
+  finish
 fi
-for ((i = 0; i < ${#pids[@]}; ++i)); do
-  log=$out/${names[i]}.txt
-  if wait "${pids[i]}"; then
-    echo "${names[i]}: $(grep -c '^\[       OK' "$log") tests passed"
-  else
-    echo "${names[i]}: FAILED"
-    tail -n 40 "$log"
-    failed=1
-  fi
-  grep -h 'SUMMARY' "$log" || true
-done
 
 if [ -n "$bench" ]; then
   python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \

@@ -5,9 +5,8 @@
 //               [time=SECONDS]
 //
 // The list holds the candidates without the counts, so that runs can be
-// compared. A run that uses more memory than it may, all of it counted, ends
-// with what it has found, as one that takes longer does; how far it came is
-// printed.
+// compared. A run that needs more memory than it may take, or more time, ends
+// with what it has found; how far it came is printed.
 #include <sys/resource.h>
 
 #include <chrono>
@@ -83,6 +82,7 @@ int Row(const std::string& name, const gen::GenerateOptions& options,
       options.enumerate.threads, s.enumerated.graphs, s.enumerated.fingerprints,
       s.classes, s.found.confirmed, generated->candidates.size(), s.enumerate_s,
       CpuSeconds(usage), PeakMegabytes());
+  if (s.passes > 2) absl::PrintF("in %d passes\n", s.passes);
   if (s.stop_reason != "complete") PrintHowFar(s);
   if (!list.empty() && !WriteList(list, *std::move(generated))) {
     return Fail("cannot write '" + list + "'");
@@ -100,7 +100,7 @@ int Main(int argc, char** argv) {
         "[memory=GB] [time=SECONDS]");
   }
   std::string list;
-  double gigabytes = 1e9;
+  double gigabytes = 0;
   for (int i = 3; i < argc; ++i) {
     const absl::string_view word = argv[i];
     if (word == "connected") {
@@ -109,9 +109,7 @@ int Main(int argc, char** argv) {
       list = std::string(word.substr(5));
     } else if (absl::StartsWith(word, "memory=") &&
                absl::SimpleAtod(word.substr(7), &gigabytes)) {
-      options.progress = [&](const gen::GenerateProgress&) {
-        return PeakMegabytes() < gigabytes * 1024;
-      };
+      options.max_bytes = static_cast<int64_t>(gigabytes * (1 << 30));
     } else if (absl::StartsWith(word, "time=") &&
                absl::SimpleAtod(word.substr(5), &options.max_seconds)) {
       continue;

@@ -188,10 +188,9 @@ absl::Status Ablation(const std::string& path, const std::string& more) {
   if (more.empty()) return absl::OkStatus();
   ASSIGN_OR_RETURN(const std::string text, ReadText(more));
   std::vector<std::string> refused;
-  ASSIGN_OR_RETURN(
-      const search::RuleBook both,
-      search::RuleBook::FromText(absl::StrCat(search::HandWrittenRules(), text),
-                                 refused));
+  ASSIGN_OR_RETURN(const search::RuleBook both,
+                   search::RuleBook::FromText(
+                       absl::StrCat(search::BuiltInRules(), text), refused));
   search::SearchOptions options;
   options.limits.time = kBudget;
   return Search(absl::StrCat("and ", NameOf(more)), model.graph, both, options);

@@ -1,15 +1,8 @@
 #!/usr/bin/env bash
 # Figures that are good enough meet all goals; each that is not misses its own.
 set -euo pipefail
-goals=$PWD/bench/search_goals.py
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-cd "$scratch"
-
-fail() {
-  echo "FAILED: $*" >&2
-  exit 1
-}
+goals=search_goals.py
+. bench/expect_missed.sh
 
 cat >tables.txt <<'END'
 | model | before | after | faster | wall | cpu | expand | products | left | MB |
@@ -61,19 +54,8 @@ cat >>tables.txt <<'END'
 |---|---|---|---|---|
 | relu($0); mul($0, $1); matmul($0, w0) | 6 | 40426 | 180073 | 0 |
 END
-python3 "$goals" tables.txt >out.txt || fail "$(cat out.txt)"
-rows=$(grep -c '| yes |$' out.txt)
+all_met
 
-# missed N TEXT COMMAND...: in what the command makes of the tables N goals are
-# missed; a row that says TEXT is one of them.
-missed() {
-  local number=$1 text=$2 code=0
-  shift 2
-  "$@" tables.txt >changed.txt
-  python3 "$goals" changed.txt >out.txt || code=$?
-  [ "$code" -eq "$number" ] || fail "$code are missed after $*: $(cat out.txt)"
-  grep MISSED out.txt | grep -q -- "$text" || fail "$text: $(cat out.txt)"
-}
 missed "$rows" 'no figures' head -n 0
 missed 2 '^| all 26 models' sed '/^| model20/d'
 missed 1 '^| all 26 models' sed '/^| model20/s/| 20 |$/| 500 |/'

@@ -88,23 +88,23 @@ add_custom_command(
   VERBATIM)
 list(APPEND ISOMER_GENERATED_SOURCES "${targets_source}")
 
-# isomer_rules(file namespace header function): the text of a file of rules,
+# isomer_rules(namespace header function files...): the text of files of rules,
 # compiled in.
-function(isomer_rules file namespace header function)
+function(isomer_rules namespace header function)
   set(path "${ISOMER_GENERATED_DIR}/${function}.cc")
   add_custom_command(
     OUTPUT "${path}"
-    COMMAND sh rules/embed.sh ${namespace} ${header} ${function} ${file}
+    COMMAND sh rules/embed.sh ${namespace} ${header} ${function} ${ARGN}
             > "${path}"
-    DEPENDS rules/embed.sh ${file}
+    DEPENDS rules/embed.sh ${ARGN}
     WORKING_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}"
     VERBATIM)
   list(APPEND ISOMER_GENERATED_SOURCES "${path}")
   set(ISOMER_GENERATED_SOURCES "${ISOMER_GENERATED_SOURCES}" PARENT_SCOPE)
 endfunction()
-isomer_rules(rules/hand_written.rules
-             isomer::search search/rule_book.h HandWrittenRules)
-isomer_rules(rules/axioms.rules isomer::verify verify/axioms.h AxiomRules)
+isomer_rules(isomer::search search/rule_book.h BuiltInRules
+             rules/chosen.rules rules/hand_written.rules)
+isomer_rules(isomer::verify verify/axioms.h AxiomRules rules/axioms.rules)
 
 # The presets of the generator, compiled in.
 file(GLOB preset_files CONFIGURE_DEPENDS

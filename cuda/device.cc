@@ -186,17 +186,29 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(absl::string_view name) {
 
 Device::~Device() {
   if (context_ == nullptr) return;
-  if (blas_ != nullptr && MakeCurrent().ok()) blas_ = nullptr;
+  if (MakeCurrent().ok()) {
+    blas_ = nullptr;
+    dnn_ = nullptr;
+  }
   api_->release_context(ordinal_);
 }
 
 absl::StatusOr<std::shared_ptr<const Blas>> Device::SharedBlas(
     const OpenBlas& open) const {
-  absl::MutexLock lock(&blas_mutex_);
+  absl::MutexLock lock(&libraries_mutex_);
   if (blas_ == nullptr) {
     ASSIGN_OR_RETURN(blas_, open());
   }
   return blas_;
+}
+
+absl::StatusOr<std::shared_ptr<const Dnn>> Device::SharedDnn(
+    const OpenDnn& open) const {
+  absl::MutexLock lock(&libraries_mutex_);
+  if (dnn_ == nullptr) {
+    ASSIGN_OR_RETURN(dnn_, open());
+  }
+  return dnn_;
 }
 
 absl::Status Device::MakeCurrent() const {

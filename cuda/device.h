@@ -24,6 +24,7 @@ using DevicePointer = uint64_t;
 using Stream = void*;  // a CUstream
 
 class Blas;
+class Dnn;
 
 class Device {
  public:
@@ -79,6 +80,9 @@ class Device {
   using OpenBlas = std::function<absl::StatusOr<std::shared_ptr<const Blas>>()>;
   absl::StatusOr<std::shared_ptr<const Blas>> SharedBlas(
       const OpenBlas& open) const;
+  using OpenDnn = std::function<absl::StatusOr<std::shared_ptr<const Dnn>>()>;
+  absl::StatusOr<std::shared_ptr<const Dnn>> SharedDnn(
+      const OpenDnn& open) const;
 
   // Makes the device's context that of the calling thread.
   absl::Status MakeCurrent() const;
@@ -93,8 +97,9 @@ class Device {
   void* context_ = nullptr;
   std::string name_, architecture_;
   int units_ = 0;
-  mutable absl::Mutex blas_mutex_;
+  mutable absl::Mutex libraries_mutex_;
   mutable std::shared_ptr<const Blas> blas_;
+  mutable std::shared_ptr<const Dnn> dnn_;
 };
 
 }  // namespace isomer::cuda

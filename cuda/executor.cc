@@ -9,8 +9,8 @@
 #include <thread>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "ops/status.h"
@@ -21,6 +21,8 @@ namespace {
 
 constexpr double kNoLimit = 1e30;  // microseconds
 constexpr int kLibraryWays = 8;    // of each product, to time
+// Of cuDNN's, those that have to be compiled take a second or more each.
+constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 
 // Calls f(0), ..., f(n - 1) on all cores.
 void ForAll(int n, const std::function<void(int)>& f) {
@@ -36,11 +38,16 @@ void ForAll(int n, const std::function<void(int)>& f) {
   for (std::thread& t : threads) t.join();
 }
 
-// True if `name` stands for the variant, or for one way of a library's.
-bool IsNamed(absl::string_view name, const Variant& v, int* way) {
+// True if `name` stands for the variant, or for one way of a library's, which
+// is `way` then: "library 2", "cudnn 41 2=7".
+bool IsNamed(absl::string_view name, const Variant& v, std::string* way) {
   if (name == v.name) return true;
-  return v.library && absl::ConsumePrefix(&name, v.name) &&
-         absl::SimpleAtoi(name, way);
+  if ((!v.library && !v.dnn) || !absl::ConsumePrefix(&name, v.name) ||
+      !absl::ConsumePrefix(&name, " ")) {
+    return false;
+  }
+  *way = std::string(name);
+  return true;
 }
 
 absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
@@ -111,9 +118,10 @@ DevicePointer Executor::PointerOf(int buffer) const {
 
 std::vector<int> Executor::BuffersOf(const Step& step,
                                      const Loaded& kernel) const {
-  if (kernel.blas == nullptr) return step.arguments;
+  if (kernel.of == nullptr) return step.arguments;
   const Variant& v = *kernel.of;
   std::vector<int> out = v.arguments;
+  if (kernel.dnn != nullptr) return out;
   for (int b : {v.a, v.b, v.added, v.bias}) {
     if (b >= 0) out.push_back(b);
   }
@@ -136,47 +144,64 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
     if (kernel.function == nullptr) return absl::OkStatus();
   }
   std::vector<DevicePointer> arguments;
-  for (int b : kernel.blas ? kernel.of->arguments : step.arguments) {
+  for (int b : kernel.of ? kernel.of->arguments : step.arguments) {
     arguments.push_back(at(b));
+  }
+  if (kernel.dnn != nullptr) {
+    return dnn_->Run(*kernel.dnn, arguments, workspace_, stream);
   }
   return device_->Launch(kernel.function, kernel.source, arguments, early,
                          stream);
 }
 
+// A variant that is considered, or one way of a library to compute it.
+struct Executor::Candidate {
+  const Variant* variant = nullptr;
+  std::string way = {};  // of a library; "": any
+  KernelSource source = {};
+  absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
+  std::shared_ptr<const DnnPlan> plan = nullptr;
+};
+
+// Steps of equal source, by that of their first variant, and the variants of
+// theirs that are considered.
+struct Executor::Group {
+  std::vector<int> steps;
+  std::string key;  // of its choice
+  std::vector<Candidate> candidates;
+};
+
 absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
-    const Variant& variant, const KernelSource& source, const std::string& code,
-    int way) const {
-  Loaded kernel{source, nullptr, variant.name, nullptr, nullptr};
-  if (!code.empty()) {
-    ASSIGN_OR_RETURN(kernel.function, device_->Load(code, source.shared_bytes));
+    const Step& step, const Candidate& c) const {
+  const Variant& variant = *c.variant;
+  Loaded kernel;
+  kernel.source = c.source;
+  kernel.variant = variant.name;
+  if (!c.code->empty()) {
+    ASSIGN_OR_RETURN(kernel.function,
+                     device_->Load(*c.code, c.source.shared_bytes));
   }
-  if (!variant.library) return std::vector<Loaded>{kernel};
+  if (!variant.library && !variant.dnn) return std::vector<Loaded>{kernel};
   kernel.of = &variant;
+  if (variant.dnn) {
+    kernel.dnn = c.plan;
+    kernel.variant = absl::StrCat(variant.name, " ", c.way);
+    // What it does at the first run only may not be recorded.
+    RETURN_IF_ERROR(LaunchStep(step, kernel, false, {}, stream_));
+    RETURN_IF_ERROR(device_->Wait(stream_));
+    return std::vector<Loaded>{kernel};
+  }
   std::vector<Loaded> out;
   ASSIGN_OR_RETURN(const auto ways,
                    blas_->Products(*variant.library, kLibraryWays));
   for (size_t i = 0; i < ways.size(); ++i) {
-    if (way >= 0 && way != static_cast<int>(i)) continue;
+    if (!c.way.empty() && c.way != absl::StrCat(i)) continue;
     kernel.variant = absl::StrCat(variant.name, " ", i);
     kernel.blas = ways[i];
     out.push_back(kernel);
   }
   return out;
 }
-
-// Steps of equal source, by that of their first variant, and the variants of
-// theirs that are considered.
-struct Executor::Group {
-  struct Candidate {
-    const Variant* variant = nullptr;
-    int way = -1;  // of a library; -1: any
-    KernelSource source = {};
-    absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
-  };
-  std::vector<int> steps;
-  std::string key;  // of its choice
-  std::vector<Candidate> candidates;
-};
 
 absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
     const ExecutorOptions& options) const {
@@ -194,40 +219,83 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
   std::vector<Group> groups;
   for (const auto& [text, members] : by_text) {
     const Step& step = program_.steps[members[0]];
-    Group group{members, absl::StrCat(device_->name(), "\n", text), {}};
+    // Another cuDNN has other engines.
+    const bool has_dnn = absl::c_any_of(
+        step.variants, [](const Variant& v) { return v.dnn.has_value(); });
+    const std::string with =
+        has_dnn && dnn_ ? absl::StrCat(" cuDNN ", dnn_->version()) : "";
+    Group group{members, absl::StrCat(device_->name(), with, "\n", text), {}};
     std::optional<std::string> chosen;
     if (options.cache) chosen = options.cache->Choice(group.key);
     const auto it = options.choices.find(step.signature);
     if (it != options.choices.end()) chosen = it->second;
     for (const Variant& v : step.variants) {
       if (v.library && blas_ == nullptr) continue;
-      int way = -1;
+      if (v.dnn && dnn_ == nullptr) continue;
+      std::string way;
       const bool wanted = chosen ? IsNamed(*chosen, v, &way)
                                  : options.tune || &v == &step.variants[0];
       if (wanted) group.candidates.push_back({&v, way});
     }
-    if (group.candidates.empty()) {
-      group.candidates.push_back({&step.variants[0]});
-    }
     groups.push_back(std::move(group));
   }
+  NameWays(groups);
+  for (Group& group : groups) {
+    if (!group.candidates.empty()) continue;
+    const Step& step = program_.steps[group.steps[0]];
+    group.candidates.push_back({&step.variants[0]});
+  }
   return groups;
+}
+
+void Executor::NameWays(std::vector<Group>& groups) const {
+  ForAll(static_cast<int>(groups.size()), [&](int i) {
+    std::vector<Candidate> all;
+    for (Candidate& c : groups[i].candidates) {
+      if (!c.variant->dnn || !c.way.empty()) {
+        all.push_back(std::move(c));
+        continue;
+      }
+      // What it cannot compute others can.
+      if (!device_->MakeCurrent().ok()) continue;
+      const auto ways = dnn_->Ways(*c.variant->dnn, kDnnWays, kDnnCompiledWays);
+      if (!ways.ok()) continue;
+      for (const std::string& way : *ways) all.push_back({c.variant, way});
+    }
+    groups[i].candidates = std::move(all);
+  });
+}
+
+void Executor::MakePlan(Candidate& c) const {
+  const absl::Status current = device_->MakeCurrent();
+  auto plan = current.ok() ? dnn_->Plan(*c.variant->dnn, c.way) : current;
+  if (plan.ok()) {
+    c.plan = *std::move(plan);
+  } else {
+    c.code = plan.status();
+  }
 }
 
 absl::Status Executor::CompileAll(std::vector<Group>& groups,
                                   const ExecutorOptions& options) const {
   ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
-  std::vector<Group::Candidate*> jobs;
+  std::vector<Candidate*> jobs;
   for (Group& g : groups) {
-    for (Group::Candidate& c : g.candidates) jobs.push_back(&c);
+    for (Candidate& c : g.candidates) jobs.push_back(&c);
   }
+  // What takes longest comes first.
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Candidate* a, const Candidate* b) {
+                     return a->variant->dnn && !b->variant->dnn;
+                   });
   const int total = static_cast<int>(jobs.size());
   std::atomic<bool> stopped{false};
   std::atomic<int> done{0};
   ForAll(total, [&](int i) {
-    Group::Candidate& c = *jobs[i];
+    Candidate& c = *jobs[i];
     if (stopped) return;
     c.code = std::string();
+    if (c.variant->dnn) MakePlan(c);
     if (c.variant->source) {
       auto source = c.variant->source();
       c.code = source.ok()
@@ -249,10 +317,10 @@ absl::StatusOr<Executor::Loaded> Executor::Fastest(const Group& group,
   bool found = false;
   double best_us = 0;
   absl::Status status;
-  for (const Group::Candidate& c : group.candidates) {
+  for (const Candidate& c : group.candidates) {
     status.Update(c.code.status());
     if (!c.code.ok()) continue;
-    auto loaded = Load(*c.variant, c.source, *c.code, c.way);
+    auto loaded = Load(step, c);
     status.Update(loaded.status());
     if (!loaded.ok()) continue;
     const bool alone = group.candidates.size() == 1 && loaded->size() == 1;
@@ -268,29 +336,47 @@ absl::StatusOr<Executor::Loaded> Executor::Fastest(const Group& group,
       found = true;
     }
   }
-  if (!found) return status;
-  return best;
+  if (found) return best;
+  status.Update(absl::NotFoundError("there is no way to compute it"));
+  return status;
+}
+
+absl::Status Executor::OpenLibraries() {
+  if (auto blas = device_->SharedBlas(Blas::Open); blas.ok()) {
+    blas_ = *std::move(blas);
+  }
+  bool wanted = false;
+  for (const Step& s : program_.steps) {
+    for (const Variant& v : s.variants) wanted = wanted || v.dnn;
+  }
+  if (wanted) {
+    auto dnn = device_->SharedDnn(Dnn::Open);
+    if (dnn.ok()) dnn_ = *std::move(dnn);
+  }
+  if (blas_ == nullptr && dnn_ == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      workspace_,
+      device_->Allocate(std::max(Blas::kWorkspaceBytes, Dnn::kWorkspaceBytes)));
+  return absl::OkStatus();
 }
 
 absl::Status Executor::Prepare(const ExecutorOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   RETURN_IF_ERROR(device_->MakeCurrent());
-  // Without the library there are the kernels of our own.
-  if (auto blas = device_->SharedBlas(Blas::Open); blas.ok()) {
-    blas_ = *std::move(blas);
-    ASSIGN_OR_RETURN(workspace_, device_->Allocate(Blas::kWorkspaceBytes));
-  }
+  RETURN_IF_ERROR(OpenLibraries());
   ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
   RETURN_IF_ERROR(CompileAll(groups, options));
   kernels_.resize(program_.steps.size());
   ASSIGN_OR_RETURN(const DevicePointer cold, ColdMemory());
   const absl::Cleanup free_cold = [&] { device_->Free(cold); };
-  for (const Group& group : groups) {
+  for (size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
     const Step& first = program_.steps[group.steps[0]];
-    const absl::StatusOr<Loaded> best = Fastest(group, cold);
+    absl::StatusOr<Loaded> best = Fastest(group, cold);
     if (!best.ok()) {
       return Prefixed(absl::StrCat(first.signature, ": "), best.status());
     }
+    best->group = static_cast<int>(g);
     if (options.cache && options.tune) {
       options.cache->AddChoice(group.key, best->variant);
     }
@@ -382,11 +468,9 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
   ASSIGN_OR_RETURN(const DevicePointer cold, ColdMemory());
   const absl::Cleanup free_cold = [&] { device_->Free(cold); };
   std::vector<StepTime> out;
-  std::map<std::pair<const void*, const void*>, size_t> seen;
+  std::map<int, size_t> seen;  // by group
   for (size_t i = 0; i < kernels_.size(); ++i) {
-    const std::pair<const void*, const void*> key = {kernels_[i].function,
-                                                     kernels_[i].blas.get()};
-    const auto it = seen.find(key);
+    const auto it = seen.find(kernels_[i].group);
     if (it != seen.end()) {
       ++out[it->second].launches;
       out[it->second].steps.push_back(static_cast<int>(i));
@@ -395,8 +479,9 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
     const Step& step = program_.steps[i];
     ASSIGN_OR_RETURN(const double us,
                      TimeKernel(step, kernels_[i], kNoLimit, cold));
-    seen[key] = out.size();
-    int place = 0, way = 0;
+    seen[kernels_[i].group] = out.size();
+    int place = 0;
+    std::string way;
     while (!IsNamed(kernels_[i].variant, step.variants[place], &way)) ++place;
     out.push_back({step.family,
                    step.signature,

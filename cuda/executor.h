@@ -24,6 +24,7 @@
 #include "cuda/blas.h"
 #include "cuda/compiler.h"
 #include "cuda/device.h"
+#include "cuda/dnn.h"
 #include "cuda/kernel_cache.h"
 #include "cuda/program.h"
 #include "ops/tensor.h"
@@ -89,15 +90,24 @@ class Executor {
     Device::Function function = nullptr;
     std::string variant = {};
     std::shared_ptr<const BlasProduct> blas = nullptr;  // runs before
+    std::shared_ptr<const DnnPlan> dnn = nullptr;       // all there is
     const Variant* of = nullptr;  // where it has arguments of its own
+    int group = 0;                // steps of one group run the same
   };
 
   Executor() = default;
   absl::Status Allocate();
   absl::Status Prepare(const ExecutorOptions& options);
+  struct Candidate;
   struct Group;
   absl::StatusOr<std::vector<Group>> Groups(
       const ExecutorOptions& options) const;
+  // Opens the libraries that the program may use; without them there are the
+  // kernels of our own.
+  absl::Status OpenLibraries();
+  // One candidate for each of cuDNN's ways.
+  void NameWays(std::vector<Group>& groups) const;
+  void MakePlan(Candidate& candidate) const;
   absl::Status CompileAll(std::vector<Group>& groups,
                           const ExecutorOptions& options) const;
   absl::StatusOr<Loaded> Fastest(const Group& group, DevicePointer cold) const;
@@ -108,12 +118,9 @@ class Executor {
   using Moved = std::map<int, DevicePointer>;  // buffers that lie elsewhere
   absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
                           const Moved& moved, Stream stream) const;
-  // The ways to run one variant, loaded; several for a library, of which `way`
-  // may name one.
-  absl::StatusOr<std::vector<Loaded>> Load(const Variant& variant,
-                                           const KernelSource& source,
-                                           const std::string& code,
-                                           int way) const;
+  // The ways to run a candidate, loaded; several for a library.
+  absl::StatusOr<std::vector<Loaded>> Load(const Step& step,
+                                           const Candidate& candidate) const;
   // Memory in which weights are not in the cache, for TimeKernel; 0 where they
   // are in a run too.
   absl::StatusOr<DevicePointer> ColdMemory() const;
@@ -134,7 +141,8 @@ class Executor {
   Program program_;
   std::vector<Loaded> kernels_;       // by step
   std::shared_ptr<const Blas> blas_;  // null where there is none
-  DevicePointer workspace_ = 0;       // of blas_
+  std::shared_ptr<const Dnn> dnn_;    // likewise
+  DevicePointer workspace_ = 0;       // of both
   DevicePointer arena_ = 0;
   std::vector<DevicePointer> own_;  // by buffer; 0 for those in the arena
   Stream stream_ = nullptr;

@@ -2,11 +2,15 @@
 // these tests report themselves as skipped.
 #include "cuda/executor.h"
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -40,12 +44,19 @@ class OnDevice : public ::testing::Test {
                                                  ExecutorOptions options) {
     auto program = MakeProgram(g, H200());
     if (!program.ok()) return program.status();
+    // Kernels that another run of the tests has compiled.
+    if (const char* folder = std::getenv("ISOMER_TEST_CACHE")) {
+      auto cache = KernelCache::Open(folder);
+      if (!cache.ok()) return cache.status();
+      options.cache = *cache;
+    }
     return Executor::Create(device_, *std::move(program), options);
   }
 
-  // Compares a graph on random inputs; with every variant if asked to. Inputs
-  // whose names start with "w_" are constants.
-  void Compare(absl::string_view text, bool all_variants = false) {
+  // Compares a graph on random inputs; with every variant if asked to, or every
+  // one of a family. Inputs whose names start with "w_" are constants.
+  void Compare(absl::string_view text, bool all_variants = false,
+               absl::string_view family = "") {
     auto g = ir::ParseGraph(text);
     ASSERT_TRUE(g.ok()) << g.status() << "\n" << text;
     auto inputs = runtime::RandomInputs(*g, 7);
@@ -58,10 +69,6 @@ class OnDevice : public ::testing::Test {
         if (*g->node(id).name == name) g->ReplaceUses({id, 0}, weights);
       }
     }
-    ir::EvaluateOptions how;
-    how.run = runtime::FastKernels();
-    auto want = ir::Evaluate(*g, *inputs, how);
-    ASSERT_TRUE(want.ok()) << want.status();
     auto program = MakeProgram(*g, H200());
     ASSERT_TRUE(program.ok()) << program.status() << "\n" << text;
     std::vector<std::pair<std::string, std::string>> choices = {{"", ""}};
@@ -69,10 +76,20 @@ class OnDevice : public ::testing::Test {
       choices.clear();
       for (const Step& s : program->steps) {
         for (const Variant& v : s.variants) {
-          choices.push_back({s.signature, v.name});
+          if (!absl::StartsWith(v.name, family)) continue;
+          for (const std::string& name : NamesOf(v)) {
+            choices.push_back({s.signature, name});
+          }
         }
       }
     }
+    ASSERT_FALSE(choices.empty()) << text;
+    KeepOwn(choices);
+    if (choices.empty()) return;
+    ir::EvaluateOptions how;
+    how.run = runtime::FastKernels();
+    auto want = ir::Evaluate(*g, *inputs, how);
+    ASSERT_TRUE(want.ok()) << want.status();
     // Most of the time is the compiler's.
     std::atomic<size_t> next{0};
     auto work = [&] {
@@ -81,10 +98,51 @@ class OnDevice : public ::testing::Test {
       }
     };
     std::vector<std::thread> threads;
-    for (size_t i = 0; i < 8 && i < choices.size(); ++i) {
+    for (size_t i = 0; i < Threads() && i < choices.size(); ++i) {
       threads.emplace_back(work);
     }
     for (std::thread& t : threads) t.join();
+  }
+
+  // Tools that watch every access do not keep up with several threads.
+  static size_t Threads() {
+    const char* given = std::getenv("ISOMER_TEST_THREADS");
+    return given == nullptr ? 8 : std::max(1, std::atoi(given));
+  }
+
+  // Keeps every n-th choice of all tests, from the i-th on, if several
+  // processes share the work: "i/n".
+  void KeepOwn(std::vector<std::pair<std::string, std::string>>& choices) {
+    const char* share = std::getenv("ISOMER_TEST_SHARE");
+    if (share == nullptr) return;
+    const std::pair<std::string, std::string> parts =
+        absl::StrSplit(share, '/');
+    int i = 0, n = 1;
+    ASSERT_TRUE(absl::SimpleAtoi(parts.first, &i) &&
+                absl::SimpleAtoi(parts.second, &n) && n > 0)
+        << share;
+    std::vector<std::pair<std::string, std::string>> own;
+    for (const auto& choice : choices) {
+      if (seen_++ % n == i) own.push_back(choice);
+    }
+    choices = std::move(own);
+  }
+
+  // A variant, or each of cuDNN's ways to compute it.
+  std::vector<std::string> NamesOf(const Variant& v) const {
+    if (!v.dnn) return {v.name};
+    std::vector<std::string> names;
+    auto dnn = device_->SharedDnn(Dnn::Open);
+    if (!dnn.ok()) return names;
+    auto ways = (*dnn)->Ways(*v.dnn, 6, 2);
+    EXPECT_TRUE(ways.ok()) << ways.status();
+    if (!ways.ok()) return names;
+    for (const std::string& way : *ways) {
+      auto plan = (*dnn)->Plan(*v.dnn, way);
+      if (plan.ok()) names.push_back(absl::StrCat(v.name, " ", way));
+    }
+    EXPECT_FALSE(names.empty()) << DnnText(*v.dnn);
+    return names;
   }
 
   void CompareChoice(const ir::Graph& g,
@@ -96,7 +154,11 @@ class OnDevice : public ::testing::Test {
     ASSERT_TRUE(e.ok()) << e.status() << "\n" << text << choice.second;
     auto got = (*e)->Run(inputs);
     ASSERT_TRUE(got.ok()) << got.status() << "\n" << text << choice.second;
-    for (int again = 0; again < 10; ++again) {
+    // What is large takes long to read, and what is watched takes long to run.
+    const bool slow = NumElements(want[0].type) > 1 << 20 ||
+                      std::getenv("ISOMER_TEST_SHARE") != nullptr;
+    const int times = slow ? 1 : 10;
+    for (int again = 0; again < times; ++again) {
       auto next = (*e)->Run(inputs);
       ASSERT_TRUE(next.ok()) << next.status() << "\n" << text;
       ASSERT_TRUE(ToBytes((*next)[0]) == ToBytes((*got)[0]))
@@ -111,6 +173,7 @@ class OnDevice : public ::testing::Test {
   }
 
   std::shared_ptr<Device> device_;
+  static inline int seen_ = 0;  // choices of all tests
 };
 
 TEST_F(OnDevice, EveryOperator) {
@@ -315,9 +378,77 @@ TEST_F(OnDevice, Convolutions) {
   Compare(
       "input x: f16[1,40,10,9]\ninput w_: f16[40,1,3,3]\n"
       "c = conv2d(x, w_, pad=1, group=40)\nr = relu(c)\noutput y = r\n");
+  // Filters that are part of a tensor.
+  Compare(
+      "input x: f16[2,64,10,10]\ninput w: f16[96,64,1,1]\n"
+      "v = slice(w, axes=[0], from=[32], to=[96], step=[1])\n"
+      "i = relu(x)\nc = conv2d(i, v)\np = max_pool(c, kernel=[2 2])\n"
+      "output y = p\n",
+      true);
   Compare(
       "input x: f32[1,5,12,12]\ninput w_: f32[6,5,3,3]\n"
       "c = conv2d(x, w_, pad=1, dilation=2)\noutput y = c\n");
+}
+
+// Large enough for cuDNN: each of its ways that are likeliest.
+TEST_F(OnDevice, ConvolutionsOfTheLibrary) {
+  if (!device_->SharedDnn(Dnn::Open).ok()) {
+    GTEST_SKIP() << "SKIPPED: there is no cuDNN";
+  }
+  for (const auto& [type, channels, groups, taps, stride] :
+       std::vector<std::tuple<const char*, int, int, int, int>>{
+           {"f16", 128, 1, 3, 1},
+           {"f16", 512, 1, 1, 1},
+           {"f16", 256, 1, 3, 2},
+           {"f16", 256, 4, 3, 1},
+           {"bf16", 128, 1, 3, 1}}) {
+    const int size = stride == 2 ? 17 : 33;
+    const std::string shape =
+        absl::StrCat("[5 ", channels, " ", size, " ", size, "]");
+    const std::string start = absl::StrCat(
+        "input x: ", type, "[5,", channels, ",33,33]\ninput w_: ", type, "[",
+        channels, ",", channels / groups, ",", taps, ",", taps,
+        "]\ninput w_b: ", type, "[", channels, "]\ninput z: ", type, "[5,",
+        channels, ",", size, ",", size,
+        "]\ni = relu(x)\nj = relu(z)\nc = conv2d(i, w_, pad=", taps / 2,
+        ", stride=", stride, ", group=", groups,
+        ")\nd = broadcast(w_b, shape=", shape, ", dims=[1])\n");
+    for (const char* rest :
+         {"p = max_pool(c, kernel=[2 2])\noutput y = p\noutput k = j\n",
+          "r = relu(c)\np = max_pool(r, kernel=[2 2])\noutput y = p\n"
+          "output k = j\n",
+          "e = add(c, d)\nr = clip(e, min=0, max=0.5)\n"
+          "p = max_pool(r, kernel=[2 2])\noutput y = p\noutput k = j\n",
+          "e = add(c, d)\nf = add(e, j)\nr = relu(f)\n"
+          "p = max_pool(r, kernel=[2 2])\noutput y = p\n"}) {
+      Compare(start + rest, true, "cudnn");
+    }
+  }
+}
+
+// Rows that are no multiple of anything, factors that lie either way.
+TEST_F(OnDevice, LargeProductsOfTheLibrary) {
+  if (!device_->SharedDnn(Dnn::Open).ok()) {
+    GTEST_SKIP() << "SKIPPED: there is no cuDNN";
+  }
+  const std::string start =
+      "input x: f16[2051,4104]\ninput w_: f16[4104,3080]\n"
+      "input w_b: f16[3080]\ninput s: f16[2051,3080]\n"
+      "input v: f16[3080,4104]\nt = transpose(v, perm=[1 0])\n"
+      "d = broadcast(w_b, shape=[2051 3080], dims=[1])\n"
+      "const h: f16[] = 0.5\nn = broadcast(h, shape=[2051 3080], dims=[])\n";
+  for (const char* rest :
+       {"m = matmul(x, w_)\na = add(m, d)\nr = gelu(a)\noutput y = r\n",
+        "m = matmul(x, t)\na = add(m, d)\nb = add(s, a)\noutput y = b\n",
+        "m = matmul(x, t)\na = mul(m, n)\nb = sub(a, s)\nr = tanh(b)\n"
+        "output y = r\n",
+        "m = matmul(x, w_)\na = sigmoid(m)\nb = mul(m, a)\noutput y = b\n"}) {
+    Compare(start + rest, true, "cudnn");
+  }
+  Compare(
+      "input x: bf16[5,1300,2056]\ninput w: bf16[5,2056,2000]\n"
+      "m = matmul(x, w)\nr = relu(m)\noutput y = r\n",
+      true, "cudnn");
 }
 
 TEST_F(OnDevice, Norms) {

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cuda/preamble.h"
+#include "cuda/product_index.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -17,64 +18,6 @@ namespace {
 
 // Elements that a 16-byte access holds.
 constexpr int64_t kChunk = 8;
-
-// The indices of dimensions that `linear` runs through, row by row.
-std::vector<DimExpr> TakeApart(const DimExpr& linear,
-                               const std::vector<int64_t>& sizes) {
-  std::vector<DimExpr> out(sizes.size());
-  DimExpr rest = linear;
-  for (size_t d = sizes.size(); d-- > 0;) {
-    const DimExpr above =
-        d == 0 ? DimExpr(0) : FloorDiv(rest, DimExpr(sizes[d]));
-    out[d] = rest - above * DimExpr(sizes[d]);
-    rest = above;
-  }
-  return out;
-}
-
-// The indices of a product as symbols of an ElementCode.
-struct Indices {
-  DimExpr b, m, n, k;
-};
-
-Indices NewIndices(ElementCode& code, const Product& p) {
-  return {code.NewIndex("zb", p.batch), code.NewIndex("mm", p.m),
-          code.NewIndex("nn", p.n), code.NewIndex("kk", p.k)};
-}
-
-const ir::Node& CoreOf(const ProductCall& call) {
-  return call.graph->node(call.core.node);
-}
-
-std::vector<int64_t> ShapeOf(const ProductCall& call, Value v) {
-  return call.graph->type(v).shape;
-}
-
-// The places of a convolution's output: batch, then space.
-std::vector<int64_t> Places(const std::vector<int64_t>& out) {
-  std::vector<int64_t> sizes = {out[0]};
-  sizes.insert(sizes.end(), out.begin() + 2, out.end());
-  return sizes;
-}
-
-// The index of the core's output for row m and column n of batch b.
-std::vector<DimExpr> OutputIndex(const ProductCall& call, const Product& p,
-                                 const DimExpr& b, const DimExpr& m,
-                                 const DimExpr& n) {
-  const std::vector<int64_t> out = ShapeOf(call, call.core);
-  if (p.convolution) {
-    std::vector<DimExpr> place = TakeApart(m, Places(out));
-    std::vector<DimExpr> index = {place[0], b * DimExpr(p.n) + n};
-    index.insert(index.end(), place.begin() + 1, place.end());
-    return index;
-  }
-  const bool batched = ShapeOf(call, CoreOf(call).inputs[1]).size() > 2;
-  std::vector<int64_t> lead(out.begin(), out.end() - (batched ? 2 : 1));
-  std::vector<DimExpr> index = TakeApart(batched ? b : m, lead);
-  if (batched) index.push_back(m);
-  index.push_back(n);
-  return index;
-}
 
 // The index of an operand of a plain product.
 std::vector<DimExpr> FactorIndex(const ProductCall& call, const Product& p,
@@ -114,37 +57,6 @@ bool IsContiguous(const DimExpr& offset, const std::string& symbol) {
     }
   }
   return found;
-}
-
-const Operand* Find(const ProductCall& call, Value v) {
-  for (const Operand& o : call.inputs) {
-    if (o.value == v) return &o;
-  }
-  return nullptr;
-}
-
-ElementCode NewCode(const ProductCall& call) {
-  ElementCode code(*call.graph);
-  for (const Operand& o : call.inputs) code.Bind(o.value, o.place);
-  return code;
-}
-
-// The coefficients of `symbols` and the constant, if the offset is affine.
-std::optional<std::vector<int64_t>> Affine(
-    const DimExpr& offset, const std::vector<std::string>& symbols) {
-  std::vector<int64_t> out(symbols.size() + 1, 0);
-  const Polynomial& p = offset.polynomial();
-  out.back() = p.constant_term().num();
-  for (const Monomial& m : p.monomials()) {
-    if (m.factors.size() != 1 || m.factors[0].power != 1) return std::nullopt;
-    const auto it =
-        std::find(symbols.begin(), symbols.end(), m.factors[0].atom.name());
-    if (it == symbols.end() || !m.factors[0].atom.is_symbol()) {
-      return std::nullopt;
-    }
-    out[it - symbols.begin()] = m.coefficient.num();
-  }
-  return out;
 }
 
 constexpr int64_t kMaxBatches = 4096;  // that are compared
@@ -193,25 +105,6 @@ absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
     run.offset = without(outer);
   }
   return run;
-}
-
-// How an operand of a convolution lies: coefficients of its indices, c0...
-absl::StatusOr<std::optional<std::vector<int64_t>>> ImageSteps(
-    const ProductCall& call, int operand, std::string* pointer) {
-  const Value v = CoreOf(call).inputs[operand];
-  ElementCode code = NewCode(call);
-  std::vector<DimExpr> index;
-  std::vector<std::string> symbols;
-  const std::vector<int64_t> shape = ShapeOf(call, v);
-  for (size_t d = 0; d < shape.size(); ++d) {
-    symbols.push_back(absl::StrCat("c", d));
-    index.push_back(code.NewIndex(symbols.back(), shape[d]));
-  }
-  ASSIGN_OR_RETURN(const auto source, code.SourceOf(v, index));
-  const Operand* o = source ? Find(call, source->value) : nullptr;
-  if (o == nullptr) return std::nullopt;
-  *pointer = o->place.pointer;
-  return Affine(code.Offset(o->place, source->index), symbols);
 }
 
 // Channels that lie side by side, in the image and in the filters.
@@ -289,48 +182,11 @@ absl::Status AnalyzeWindow(const ProductCall& call, Product& p) {
   dense = dense && (w[0] == 1 || (*filter)[0] == step);
   if (dense && filter->back() % kChunk == 0) {
     p.b.run = Run::kInner;
+    g.filter_offset = filter->back();
     p.b.offset = absl::StrCat("((zb * ", p.n, " + nn) * ", p.k, " + ",
                               filter->back(), ")");
   }
   return absl::OkStatus();
-}
-
-// The index of a view's output that shows element `index` of its operand.
-absl::StatusOr<std::vector<DimExpr>> Forward(const ir::Graph& graph, NodeId id,
-                                             const std::vector<DimExpr>& index,
-                                             const Intervals& intervals) {
-  const ir::Node& node = graph.node(id);
-  const std::vector<int64_t>& out = graph.type({id, 0}).shape;
-  std::vector<DimExpr> result;
-  if (node.Is("transpose")) {
-    for (int64_t d : node.attrs->Ints("perm")) result.push_back(index[d]);
-  } else if (node.Is("reshape")) {
-    const std::vector<int64_t>& in = graph.type(node.inputs[0]).shape;
-    DimExpr linear = 0;
-    for (size_t d = 0; d < in.size(); ++d) {
-      linear = linear * DimExpr(in[d]) + index[d];
-    }
-    result = TakeApart(Tidy(linear, intervals), out);
-  } else {
-    result = index;
-  }
-  for (DimExpr& e : result) e = Tidy(e, intervals);
-  return result;
-}
-
-// The nodes from the core to the output, the core not included.
-std::vector<NodeId> Path(const ProductCall& call) {
-  std::map<NodeId, bool> depends;
-  std::vector<NodeId> path;
-  for (NodeId id : call.graph->Order()) {
-    bool on = false;
-    for (Value in : call.graph->node(id).inputs) {
-      on = on || in == call.core || depends[in.node];
-    }
-    depends[id] = on && id != call.core.node;
-    if (depends[id]) path.push_back(id);
-  }
-  return path;
 }
 
 // An element of the output: where it is, and the C expression of its value.
@@ -417,6 +273,7 @@ std::optional<LibraryProduct> AsLibraryProduct(const Product& p) {
     out.a_offset = g.offset;
     out.b_inner = true;
     out.b_step = p.k;
+    out.b_offset = g.filter_offset;
     return out;
   }
   if (!p.a.steps || !p.b.steps) return std::nullopt;

@@ -59,8 +59,9 @@ struct WindowRun {
   int64_t in[2] = {1, 1}, out[2] = {1, 1}, kernel[2] = {1, 1};
   int64_t stride[2] = {1, 1}, pad[2] = {0, 0}, dilation[2] = {1, 1};
   int64_t step_n = 0, step[2] = {0, 0}, step_group = 0, offset = 0;
+  int64_t filter_offset = 0;
   // Of the filters, where every channel is a group of its own.
-  int64_t filter_step[2] = {0, 0}, filter_offset = 0;
+  int64_t filter_step[2] = {0, 0};
 };
 
 struct Product {

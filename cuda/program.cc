@@ -26,8 +26,11 @@ namespace isomer::cuda {
 
 namespace {
 
-// Smaller products take no longer here than in a library.
+// Smaller products take no longer here than in a library; of cuDNN's, which
+// have to be compiled, those that are not convolutions pay where they are
+// large.
 constexpr double kLibraryFlops = 1e6;
+constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
 constexpr double kLargeFlops = 2e9;
 constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
@@ -390,6 +393,7 @@ class Maker {
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
     RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
+    RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
     AddStep(std::move(step));
     return true;
   }
@@ -431,6 +435,40 @@ class Maker {
     v.source = [rest]() -> absl::StatusOr<KernelSource> { return rest; };
     step.variants.push_back(std::move(v));
     return absl::OkStatus();
+  }
+
+  // The same step, all of it, by cuDNN.
+  absl::Status AddDnn(const Opened& o, const ProductCall& call,
+                      const Product& p, const Storage& to, Step& step) {
+    if (p.flops() < (p.convolution ? kDnnConvolutionFlops : kDnnFlops) ||
+        p.depthwise) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(auto product, AsDnnProduct(call, p));
+    if (!product) return absl::OkStatus();
+    Variant v{"cudnn", nullptr};
+    for (const DnnTensor& t : product->tensors) {
+      int buffer = t.pointer.empty() ? Zeros(t, p.dtype) : to.buffer;
+      for (size_t i = 0; i < o.inputs.size(); ++i) {
+        if (o.inputs[i].place.pointer == t.pointer) buffer = o.buffers[i];
+      }
+      v.arguments.push_back(buffer);
+    }
+    v.dnn = *std::move(product);
+    step.variants.push_back(std::move(v));
+    return absl::OkStatus();
+  }
+
+  // A buffer of zeros for the tensor.
+  int Zeros(const DnnTensor& t, DType dtype) {
+    const int64_t bytes = NumElements(t.shape) * ByteSize(dtype);
+    const auto [it, added] = zeros_.insert({bytes, 0});
+    if (added) {
+      it->second = placement_.NewBuffer(Buffer::Kind::kConstant, bytes);
+      program_.buffers[it->second].data =
+          SharedBytes::Own(std::string(bytes, '\0'));
+    }
+    return it->second;
   }
 
   absl::Status AddElements(const cost::Kernel& k, const Opened& o,
@@ -546,7 +584,8 @@ class Maker {
   const ProgramOptions& options_;
   ir::Expansions expansions_;
   Program program_;
-  int kernel_ = 0;  // of the plan, that is being added
+  int kernel_ = 0;                // of the plan, that is being added
+  std::map<int64_t, int> zeros_;  // buffers, by their bytes
   Placement placement_;
 };
 

@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "cost_model/cost.h"
+#include "cuda/dnn_product.h"
 #include "cuda/kernel.h"
 #include "cuda/product.h"
 #include "graph/graph.h"
@@ -34,15 +35,17 @@ struct Buffer {
 };
 
 // One way to compute a step: a kernel, or a product by a library, which a
-// kernel may follow.
+// kernel may follow, or all of it by cuDNN.
 struct Variant {
-  std::string name;  // "element", "wg 128x128 2x1 s4 z1", "library", ...
+  std::string name;  // "element", "wg 128x128 2x1 s4 z1", "library", "cudnn"
   // Null if the library computes all of it.
   std::function<absl::StatusOr<KernelSource>()> source;
   std::optional<LibraryProduct> library = {};
   // The library's buffers; -1: there is none.
   int a = 0, b = 0, added = -1, bias = -1, out = 0;
-  std::vector<int> arguments = {};  // of the kernel, if not those of the step
+  std::optional<DnnProduct> dnn = {};
+  // Of the kernel, if not those of the step; the tensors of `dnn`.
+  std::vector<int> arguments = {};
 };
 
 struct Step {

@@ -1,6 +1,7 @@
 // Every operator becomes kernels that NVRTC compiles; no GPU is needed.
 #include "cuda/program.h"
 
+#include <algorithm>
 #include <set>
 
 #include "absl/strings/match.h"
@@ -33,6 +34,45 @@ std::string Steps(const Program& p) {
     absl::StrAppend(&text, s.family, " ", s.variants[0].name, "\n");
   }
   return text;
+}
+
+// What cuDNN is offered of a graph's steps, as text; "" if it is nothing.
+std::string OfferedToDnn(absl::string_view text) {
+  const auto program = Make(text);
+  if (!program.ok()) return program.status().ToString();
+  std::string out;
+  for (const Step& s : program->steps) {
+    for (const Variant& v : s.variants) {
+      if (v.dnn) absl::StrAppend(&out, DnnText(*v.dnn), "\n");
+    }
+  }
+  return out;
+}
+
+TEST(Program, WhatCudnnDoesNotTakeIsNotOffered) {
+  const std::string f16 =
+      "input x: f16[16,64,56,56]\nconst w: f16[64,64,3,3] = 0.5\n"
+      "i = relu(x)\nc = conv2d(i, w, pad=1)\n";
+  for (const std::string& text :
+       {// Single precision would be rounded.
+        std::string("input x: f32[16,64,56,56]\n"
+                    "const w: f32[64,64,3,3] = 0.5\n"
+                    "i = relu(x)\nc = conv2d(i, w, pad=1)\noutput y = c\n"),
+        // Small ones.
+        std::string("input x: f16[1,64,14,14]\n"
+                    "const w: f16[64,64,3,3] = 0.5\n"
+                    "i = relu(x)\nc = conv2d(i, w, pad=1)\noutput y = c\n"),
+        std::string("input x: f16[128,768]\nconst w: f16[768,768] = 0.5\n"
+                    "m = matmul(x, w)\noutput y = m\n"),
+        // Functions that it has not, or in another order.
+        f16 + "r = clip(c, min=-1, max=1)\noutput y = r\n",
+        f16 + "r = sub(i, c)\noutput y = r\n",
+        f16 + "r = softplus(c)\noutput y = r\n"}) {
+    EXPECT_EQ(OfferedToDnn(text), "") << text;
+  }
+  EXPECT_EQ(OfferedToDnn(f16 + "p = max_pool(c, kernel=[2 2])\noutput y = p\n"),
+            "f16 conv[1 1][1 1][1 1][1 1] [16 64 56 56][200704 1 3584 64]+0 "
+            "[64 64 3 3][576 1 192 64]+0 [16 64 56 56][200704 1 3584 64]+0\n");
 }
 
 // Of kernels for Hopper alone; the others are compiled below.
@@ -153,8 +193,12 @@ TEST(Program, WhatFollowsALargeProductIsLeftToItsReader) {
     EXPECT_TRUE(p.ok()) << p.status();
     std::string out;
     for (const Step& s : p->steps) {
-      const Variant& v = s.variants.back();
-      out += !v.library ? "kernel " : v.source ? "library+kernel " : "library ";
+      const auto v =
+          std::find_if(s.variants.begin(), s.variants.end(),
+                       [](const Variant& w) { return w.library.has_value(); });
+      out += v == s.variants.end() ? "kernel "
+             : v->source           ? "library+kernel "
+                                   : "library ";
     }
     return out;
   };

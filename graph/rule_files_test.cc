@@ -89,9 +89,11 @@ TEST_P(RuleFilesTest, IsWrittenInCanonicalForm) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, RuleFilesTest,
-                         testing::Values("axioms.rules", "hand_written.rules"),
+                         testing::Values("axioms.rules", "chosen.rules",
+                                         "hand_written.rules"),
                          [](const auto& info) {
-                           return info.index == 0 ? "axioms" : "hand_written";
+                           const std::string file = info.param;
+                           return file.substr(0, file.find('.'));
                          });
 
 }  // namespace

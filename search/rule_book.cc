@@ -85,7 +85,7 @@ absl::StatusOr<RuleBook> RuleBook::BuiltIn(std::vector<std::string>& refused) {
   // Read once by a program, however many models it optimises.
   struct Reading {
     std::vector<std::string> refused;
-    absl::StatusOr<RuleBook> book = FromText(HandWrittenRules(), refused);
+    absl::StatusOr<RuleBook> book = FromText(BuiltInRules(), refused);
   };
   static const Reading& reading = *new Reading();
   refused = reading.refused;

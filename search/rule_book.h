@@ -46,8 +46,8 @@ class RuleBook {
   std::vector<BookRule> rules_;
 };
 
-// The text of rules/hand_written.rules, built in.
-absl::string_view HandWrittenRules();
+// The text of rules/chosen.rules and rules/hand_written.rules, built in.
+absl::string_view BuiltInRules();
 
 }  // namespace isomer::search
 

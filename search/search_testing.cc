@@ -198,7 +198,7 @@ RuleBook MakeBook(absl::string_view rules) {
 }
 
 const RuleBook& AllRules() {
-  static const RuleBook& book = *new RuleBook(MakeBook(HandWrittenRules()));
+  static const RuleBook& book = *new RuleBook(MakeBook(BuiltInRules()));
   return book;
 }
 

@@ -5,7 +5,7 @@
 set -euo pipefail
 
 failed=0
-for file in rules/hand_written.rules rules/generated.rules; do
+for file in rules/{chosen,hand_written,generated}.rules; do
   tools/isomer verify "$file" --audit --timeout 60s --json >audit.json ||
     failed=1
   rules=$(grep -c '"audit":' audit.json)

@@ -12,7 +12,7 @@ limit=60
 
 # Two rules: all of them take too long with sanitizers.
 awk -v RS= -v ORS='\n\n' '/rule (merge_matmuls|distribute_matmul):/' \
-  rules/hand_written.rules >"$scratch/two.rules"
+  rules/chosen.rules >"$scratch/two.rules"
 
 expect 2 "there is no verb 'frobnicate'" frobnicate
 expect 0 "isomer show MODEL" show --help

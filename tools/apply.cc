@@ -118,7 +118,7 @@ Verb ApplyVerb() {
           "Applies each rule wherever it matches, one match after the other, "
           "and writes the\nresult. The rules are taken at their word: this is "
           "for looking at a rewrite; compare\nwith `isomer diff MODEL OUT`.\n\n"
-          "  isomer apply --rules rules/hand_written.rules --rule "
+          "  isomer apply --rules rules/chosen.rules --rule "
           "merge_matmuls IN.onnx OUT.onnx",
           {"MODEL", "OUT"},
           flags,

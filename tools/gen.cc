@@ -21,6 +21,7 @@
 #include "tools/verb.h"
 #include "verify/trust.h"
 #include "xfer_gen/generate.h"
+#include "xfer_gen/memory.h"
 #include "xfer_gen/minimise.h"
 #include "xfer_gen/presets.h"
 
@@ -255,6 +256,7 @@ class Run {
     classes_ += s.classes;
     confirmed_ += s.found.confirmed;
     false_positives_ += s.found.false_positives;
+    passes_ += s.passes;
     enumerate_s_ += s.enumerate_s;
     if (s.stop_reason != "complete") stop_reason_ = s.stop_reason;
     candidates_.insert(candidates_.end(), found.candidates.begin(),
@@ -268,6 +270,10 @@ class Run {
     options.progress = [&](int64_t done, int64_t total) {
       if (Now() - start_ > max_seconds_) {
         stop_reason_ = "time";
+        return false;
+      }
+      if (gen::ResidentBytes() > options_.max_bytes) {
+        stop_reason_ = "memory";
         return false;
       }
       if (progress_.Line(absl::StrFormat("candidate %d of %d", done, total))) {
@@ -315,6 +321,7 @@ class Run {
           .Set("confirmed", confirmed_)
           .Set("false_positives", false_positives_)
           .Set("generalised", rules.generalised)
+          .Set("passes", passes_)
           .Set("unproved", rules.unproved)
           .Set("final", final_rules)
           .Set("enumerate_s", enumerate_s_)
@@ -349,6 +356,7 @@ class Run {
   std::vector<gen::Candidate> candidates_;
   int64_t graphs_ = 0, fingerprints_ = 0, classes_ = 0, confirmed_ = 0,
           false_positives_ = 0;
+  int64_t passes_ = 0;
   double enumerate_s_ = 0;
   std::string stop_reason_ = "complete";
   Progress progress_{"gen"};
@@ -384,7 +392,7 @@ Verb GenVerb() {
            {"no-prune", "", "extend tensors that equal smaller ones too"},
            {"threads", "N", "threads that enumerate (default 1)"},
            {"seed", "N", "of the random inputs (default 1)"},
-           {"memory", "8G", "stop when more is held"},
+           {"memory", "8G", "what the process may hold"},
            {"time", "1h", "stop after that"},
            {"out", "F.rules", "where the rules go"},
            {"pb", "F.pb", "the rules in binary form too"},

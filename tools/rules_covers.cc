@@ -93,7 +93,7 @@ absl::StatusOr<int> CoverRules(const Args& args, const RuleFile& theirs) {
   options.limits = {.steps = 6, .graphs = 6000};
   // Few rules need more, and these much more.
   gen::CoverOptions thorough;
-  thorough.limits = {.steps = 8, .graphs = 100'000};
+  thorough.limits = {.steps = 10, .graphs = 100'000};
   // The refuter makes what it finds small; trials find more.
   options.refute = [](const ir::Rule& rule) -> std::optional<std::string> {
     const verify::Refutation refutation = verify::Refute(rule, {});

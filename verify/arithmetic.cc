@@ -408,8 +408,26 @@ bool Facts::NonNegative(const DimExpr& e) {
     }
     return true;
   }
+  if (ShownAtEach(e.polynomial())) {
+    shown_.emplace_back(e.polynomial(), facts_.size());
+    if (effort_->record) effort_->settled.push_back(Query(e));
+    return true;
+  }
   if (AskSolver(e)) return true;
   not_shown_.insert(question);
+  return false;
+}
+
+bool Facts::ShownAtEach(const Polynomial& p) {
+  for (const Monomial& m : p.monomials()) {
+    if (m.factors.size() != 1 || m.factors[0].power != 1) continue;
+    const Atom& atom = m.factors[0].atom;
+    if (!atom.Is(m.coefficient < Rational(0) ? "max" : "min")) continue;
+    const Polynomial rest = p - Single(m);
+    return absl::c_all_of(atom.args(), [&](const Polynomial& arg) {
+      return NonNegative(DimExpr(rest + Polynomial(m.coefficient) * arg));
+    });
+  }
   return false;
 }
 

@@ -128,6 +128,9 @@ class Facts {
   // `how` takes the payments, if it is given.
   using Payments = std::vector<ArithmeticQuery::Payment>;
   bool Shown(const Polynomial& p, Payments* how = nullptr) const;
+  // A sum with a minimum, or less a maximum, is what it is at one of their
+  // values: shown if it is at each.
+  bool ShownAtEach(const Polynomial& p);
   bool PositiveAsItIs(const Monomial& m) const;
   bool PositiveAsItIs(const Polynomial& p) const;
   bool Pay(const Polynomial& p, int depth, int& budget, Payments* how) const;

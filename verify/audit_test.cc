@@ -53,7 +53,7 @@ TEST_F(AuditTest, WithoutASolverNothingIsConfirmed) {
 
 // Every proof of ours that is short enough to be asked about in a test.
 TEST_F(AuditTest, OurProofs) {
-  std::ifstream in("rules/hand_written.rules");
+  std::ifstream in("rules/chosen.rules");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   auto file = ir::ParseRuleFile(text);
   ASSERT_TRUE(file.ok()) << file.status();

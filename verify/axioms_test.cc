@@ -117,8 +117,9 @@ TEST_F(AxiomsTest, DoNotProveWhatIsFalse) {
 // prove these as well.
 TEST_F(AxiomsTest, ProveNoneOf200FalseEquations) {
   int asked = 0;
-  for (const char* file : {"rules/axioms.rules", "rules/hand_written.rules",
-                           "verify/testdata/golden.rules"}) {
+  for (const char* file :
+       {"rules/axioms.rules", "rules/chosen.rules", "rules/hand_written.rules",
+        "verify/testdata/golden.rules"}) {
     auto parsed = ir::ParseRuleFile(Contents(file));
     ASSERT_TRUE(parsed.ok()) << parsed.status();
     for (const ir::RuleItem& item : parsed->items) {
@@ -143,9 +144,11 @@ TEST_F(AxiomsTest, ProveNoneOf200FalseEquations) {
 
 TEST_F(AxiomsTest, ProveAShareOfTheShippedRules) {
   int rules = 0, proved = 0;
-  for (const ir::Rule& rule : RulesIn("rules/hand_written.rules")) {
-    ++rules;
-    proved += Follows(rule, absl::Milliseconds(500));
+  for (const char* file : {"rules/chosen.rules", "rules/hand_written.rules"}) {
+    for (const ir::Rule& rule : RulesIn(file)) {
+      ++rules;
+      proved += Follows(rule, absl::Milliseconds(500));
+    }
   }
   std::printf("%d axioms, %d of %d shipped rules follow from them\n",
               Axioms().statements(), proved, rules);

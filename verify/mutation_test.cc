@@ -96,8 +96,9 @@ std::vector<ir::RuleSyntax> RulesIn(const std::string& path) {
 }
 
 void JudgeOurRules(size_t stride, Tally& tally) {
-  for (const char* file : {"rules/axioms.rules", "rules/hand_written.rules",
-                           "verify/testdata/golden.rules"}) {
+  for (const char* file :
+       {"rules/axioms.rules", "rules/chosen.rules", "rules/hand_written.rules",
+        "verify/testdata/golden.rules"}) {
     for (const ir::RuleSyntax& rule : RulesIn(file)) {
       JudgeMutantsOf(rule, stride, tally);
     }

@@ -23,6 +23,7 @@ namespace isomer::verify {
 namespace {
 
 constexpr int kMaxSplits = 12;      // conditions on one path
+constexpr int64_t kMaxValues = 4;   // of an index that is split into them
 constexpr size_t kMaxOrders = 6;    // orders of two values on one path
 constexpr int kMaxSolved = 40;      // equations of one case
 constexpr size_t kMaxReason = 300;  // characters of what is left
@@ -333,7 +334,7 @@ class CaseProver {
     const auto open = OpenCondition(s, facts_);
     if (!open) {
       const Substitution fixed = Determined(vars);
-      if (fixed.empty()) return Stuck(s);
+      if (fixed.empty()) return OnEachValue(s, vars, depth);
       for (const auto& [var, value] : fixed) vars.erase(var);
       return ProveZero(Substitute(s, fixed), vars, depth + 1);
     }
@@ -346,9 +347,56 @@ class CaseProver {
     for (const Obligation& branch : branches) {
       Facts::Scope scope(facts_);
       facts_.Add(branch);
-      if (auto left = ProveZero(s, vars, depth + 1)) return left;
+      if (auto left = OnBranch(s, branch, vars, depth + 1)) return left;
     }
     return std::nullopt;
+  }
+
+  // An index that an equation gives is replaced by what it is: on the diagonal,
+  // w[i, j] and w[j, i] are the same.
+  std::optional<std::string> OnBranch(const Sum& s, const Obligation& branch,
+                                      std::set<std::string> vars, int depth) {
+    if (branch.kind == Obligation::kZero) {
+      const auto given = SolveForSymbol(branch.expr);
+      if (given && vars.erase(given->first) > 0) {
+        return ProveZero(Substitute(s, {*given}), vars, depth);
+      }
+    }
+    return ProveZero(s, vars, depth);
+  }
+
+  // Goes on at each value of an index that has few, as which of two groups a
+  // channel is in.
+  std::optional<std::string> OnEachValue(const Sum& s,
+                                         std::set<std::string> vars,
+                                         int depth) {
+    const auto few = FewValued(s, vars);
+    if (!few || depth >= kMaxSplits) return Stuck(s);
+    const auto& [var, values] = *few;
+    vars.erase(var);
+    for (int64_t value = 0; value < values; ++value) {
+      Facts::Scope scope(facts_);
+      facts_.Add({Obligation::kZero, DimExpr::Symbol(var) - value});
+      if (auto left = ProveZero(Substitute(s, {{var, value}}), vars, depth + 1))
+        return left;
+    }
+    return std::nullopt;
+  }
+
+  // The index of fewest values that the sum speaks of, and how many they are.
+  std::optional<std::pair<std::string, int64_t>> FewValued(
+      const Sum& s, const std::set<std::string>& vars) const {
+    std::set<std::string> symbols;
+    FreeSymbols(s, symbols);
+    std::optional<std::pair<std::string, int64_t>> out;
+    for (const std::string& var : vars) {
+      const auto size = sizes_.find(var);
+      if (size == sizes_.end() || symbols.count(var) == 0) continue;
+      const auto count = size->second.constant();
+      if (!count || *count > kMaxValues) continue;
+      if (!out || *count < out->second) out = {var, *count};
+    }
+    return out;
   }
 
   // Indices that the facts of a branch leave one value.
@@ -434,10 +482,14 @@ class CaseProver {
   }
 
   std::optional<std::string> Definedness(const Sum& source, const Sum& target) {
-    if (target.empty()) return std::nullopt;
+    Sum open;
+    for (const Term& t : target) {
+      if (!Met(t)) open.push_back(t);
+    }
+    if (open.empty()) return std::nullopt;
     std::set<std::string> granted;
     for (const Term& t : DemandTerms(source)) granted.insert(KeyOf(t).Text());
-    for (const Term& t : DemandTerms(target)) {
+    for (const Term& t : DemandTerms(open)) {
       if (Met(t) || granted.count(KeyOf(t).Text())) continue;
       return absl::StrCat("the target needs ", Shortened(KeyOf(t).Text()),
                           ", which the source does not");

@@ -72,6 +72,17 @@ INSTANTIATE_TEST_SUITE_P(
         "concat(max_pool(x, kernel=[3 3], pad=[1 1 1 1]), "
         "max_pool(y, kernel=[3 3], pad=[1 1 1 1]), axis=0)"));
 
+// On the diagonal both indices are one; which of two groups a channel is in has
+// two values; a window that is cut off at the border is not empty.
+INSTANTIATE_TEST_SUITE_P(
+    FewIndices, Holds,
+    testing::Values(
+        "mul(eye(shape=[dim(w, 0) dim(w, 1)]), transpose(w, perm=[1 0])) => "
+        "mul(w, eye(shape=[dim(w, 0) dim(w, 1)]))",
+        "conv2d(concat(x, x, axis=1), w, group=2) => conv2d(x, w, group=1)",
+        "max_pool(relu(x), kernel=[3], pad=[1 1]) => "
+        "relu(max_pool(x, kernel=[3], pad=[1 1]))"));
+
 INSTANTIATE_TEST_SUITE_P(
     Functions, Holds,
     testing::Values(
@@ -138,6 +149,30 @@ INSTANTIATE_TEST_SUITE_P(
         // Equal output channels are what makes it true.
         Wrong{"concat(conv2d(x, w), conv2d(y, v), axis=1) => "
               "conv2d(concat(x, y, axis=1), concat(w, v, axis=0), group=2)",
+              "differs by"}));
+
+// One of the branches alone would be true.
+INSTANTIATE_TEST_SUITE_P(
+    FewIndices, DoesNotHold,
+    testing::Values(
+        Wrong{"add(eye(shape=[dim(w, 0) dim(w, 1)]), transpose(w, perm=[1 0])) "
+              "=> add(w, eye(shape=[dim(w, 0) dim(w, 1)]))",
+              "-1*w[#0,#1] + 1*w[#1,#0]"},
+        Wrong{"mul(eye(shape=[dim(v, 0) dim(v, 0)]), slice(v, axis=1, from=1, "
+              "to=end)) => mul(eye(shape=[dim(v, 0) dim(v, 0)]), slice(v, "
+              "axis=1, from=0, to=dim(v, 0))) where rank(v) == 2",
+              "-1*v[#1,#1] + 1*v[#1,#1 + 1]"},
+        Wrong{"conv2d(concat(x, y, axis=1), w, group=2) => "
+              "conv2d(x, w, group=1)",
+              "w[#8 + w.0',"},
+        Wrong{"conv2d(concat(y, x, axis=1), w, group=2) => "
+              "conv2d(x, w, group=1)",
+              "w[#8,"},
+        Wrong{"conv2d(concat(x, concat(x, y, axis=1), axis=1), w, group=3) => "
+              "conv2d(x, w, group=1)",
+              "w[#8 + 2*w.0',"},
+        Wrong{"max_pool(relu(x), kernel=[3], pad=[1 1]) => "
+              "max_pool(x, kernel=[3], pad=[1 1])",
               "differs by"}));
 
 // The values agree wherever both sides are defined, but the target is not

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <thread>
@@ -39,11 +40,11 @@ struct Keyed {
 
 class Writer {
  public:
-  Writer(Enumerator& all, const Hits& hits, uint64_t seed)
+  Writer(Enumerator& all, const Dag& dag, uint64_t seed)
       : preset_(all.preset()),
-        dag_(hits.dag),
+        dag_(dag),
         leaves_(LeavesOf(all.preset())),
-        values_(hits.dag, all.world(), seed),
+        values_(dag, all.world(), seed),
         by_sizes_(absl::c_any_of(all.preset().templates, GivesSizes)) {
     for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
       names_[leaf] = NameOf(leaf);
@@ -207,22 +208,25 @@ std::vector<Candidate> Sorted(std::vector<Keyed> found) {
 
 }  // namespace
 
-std::vector<Candidate> CandidatesOf(Enumerator& all, const Hits& hits,
+std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     uint64_t seed,
-                                    absl::Span<const EqualPair> pairs) {
+                                    absl::Span<const EqualPair> pairs,
+                                    absl::FunctionRef<bool()> go_on) {
   constexpr size_t kStretch = 256;
   std::vector<std::unique_ptr<Writer>> writers;
   std::vector<std::thread> pool;
   std::atomic<size_t> next{0};
+  std::mutex mutex;
   auto work = [&](Writer& writer) {
     for (size_t from = next.fetch_add(kStretch); from < pairs.size();
          from = next.fetch_add(kStretch)) {
+      if (std::lock_guard lock(mutex); !go_on()) break;
       const size_t to = std::min(from + kStretch, pairs.size());
       for (size_t i = from; i < to; ++i) writer.Write(pairs[i], i);
     }
   };
   for (int t = 0; t < all.options().threads; ++t) {
-    writers.push_back(std::make_unique<Writer>(all, hits, seed));
+    writers.push_back(std::make_unique<Writer>(all, dag, seed));
   }
   for (size_t t = 1; t < writers.size(); ++t) {
     pool.emplace_back([&, t] { work(*writers[t]); });

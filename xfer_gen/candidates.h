@@ -12,16 +12,20 @@
 #include <cstdint>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/types/span.h"
 #include "xfer_gen/candidate.h"
 #include "xfer_gen/pairs.h"
 
 namespace isomer::gen {
 
-// Writes pairs as candidates, sorted by steps, then by text.
-std::vector<Candidate> CandidatesOf(Enumerator& all, const Hits& hits,
+// Writes pairs of tensors of a dag as candidates, sorted by steps, then by
+// text. `go_on` is asked now and then, by one thread at a time; once it says
+// false no more are written.
+std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     uint64_t seed,
-                                    absl::Span<const EqualPair> pairs);
+                                    absl::Span<const EqualPair> pairs,
+                                    absl::FunctionRef<bool()> go_on);
 
 }  // namespace isomer::gen
 

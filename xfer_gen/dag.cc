@@ -11,8 +11,6 @@ namespace isomer::gen {
 
 namespace {
 
-constexpr int64_t kHeldBytes = int64_t{32} << 20;
-
 // The hash of a type's hash and all elements; not 0.
 uint64_t HashOf(uint64_t type, int64_t n, const Field* values) {
   uint64_t h = type;
@@ -127,8 +125,11 @@ bool DagValues::ComputeOperands(const DagStep& step, const Field** inputs) {
 }
 
 void DagValues::DropIfMany() {
-  if (bytes_ <= kHeldBytes) return;
-  held_.clear();
+  if (bytes_ > most_bytes_) Forget();
+}
+
+void DagValues::Forget() {
+  held_ = {};
   bytes_ = 0;
 }
 

@@ -118,6 +118,11 @@ class DagValues {
 
   World& world() { return world_; }
 
+  // Keeps at most so many bytes of values, and some more while it computes.
+  void HoldAtMost(int64_t bytes) { most_bytes_ = bytes; }
+  // Gives up all values that are kept.
+  void Forget();
+
  private:
   uint64_t ComputePrint(TensorId t);
   const Field* Compute(TensorId t);
@@ -133,6 +138,7 @@ class DagValues {
   // By step, of those whose values are in memory, and their bytes.
   absl::flat_hash_map<uint32_t, std::unique_ptr<Field[]>> held_;
   int64_t bytes_ = 0;
+  int64_t most_bytes_ = int64_t{32} << 20;
   Scratch scratch_;
   std::vector<Field> buffer_;
 };

@@ -75,7 +75,7 @@ int End::Grow(const End& other, const Theory& theory, int steps, int max_size,
     const ir::Graph graph = states_[next_].graph;
     StepMaker maker(graph);
     for (size_t e = 0; e < theory.equations().size() && met < 0; ++e) {
-      const Equation& equation = theory.equations()[e];
+      const Equation& equation = *theory.equations()[e];
       if (!theory.enabled(equation)) continue;
       if (reversible_ && !equation.reversible) continue;
       maker.Run(equation, [&](ir::Graph result, bool whole) {
@@ -133,7 +133,7 @@ absl::flat_hash_set<GraphKey> Follow(const ir::Graph& start,
     std::vector<ir::Graph> next;
     absl::flat_hash_set<GraphKey> seen;
     for (const ir::Graph& graph : now) {
-      StepMaker(graph).Run(theory.equations()[e], [&](ir::Graph result, bool) {
+      StepMaker(graph).Run(*theory.equations()[e], [&](ir::Graph result, bool) {
         if (seen.insert(KeyOf(result)).second) {
           next.push_back(std::move(result));
         }
@@ -162,9 +162,9 @@ ir::Graph Collapse(ir::Graph graph, const Theory& theory,
   for (bool changed = true; changed;) {
     changed = false;
     for (int e : theory.collapsing()) {
-      if (!theory.enabled(theory.equations()[e])) continue;
+      if (!theory.enabled(*theory.equations()[e])) continue;
       std::optional<ir::Graph> next;
-      StepMaker(graph).Run(theory.equations()[e], [&](ir::Graph result, bool) {
+      StepMaker(graph).Run(*theory.equations()[e], [&](ir::Graph result, bool) {
         next = std::move(result);
         return false;
       });
@@ -250,10 +250,10 @@ std::optional<Derivation> DeriveRule(const ir::Rule& rule, const Theory& theory,
 std::vector<std::string> StepNames(const Derivation& d, const Theory& theory) {
   std::vector<std::string> out;
   for (int e : d.from_source) {
-    out.push_back(theory.equations()[e].rule.name());
+    out.push_back(theory.equations()[e]->rule.name());
   }
   for (auto e = d.from_target.rbegin(); e != d.from_target.rend(); ++e) {
-    out.push_back(OtherWay(theory.equations()[*e].rule.name()));
+    out.push_back(OtherWay(theory.equations()[*e]->rule.name()));
   }
   return out;
 }

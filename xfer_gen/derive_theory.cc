@@ -42,8 +42,8 @@ absl::Status Theory::Add(const ir::RuleSyntax& rule) {
       collapsing_.push_back(static_cast<int>(equations_.size()));
     }
     std::vector<const OpDef*> needs = OperatorsOf((*made)->source());
-    equations_.push_back(
-        {*std::move(*made), std::move(needs), rules(), reversible});
+    equations_.push_back(std::make_shared<const Equation>(
+        Equation{*std::move(*made), std::move(needs), rules(), reversible}));
   }
   if (!forward.ok() && !backward.ok()) return forward.status();
   enabled_.push_back(true);

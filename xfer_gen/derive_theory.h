@@ -3,6 +3,7 @@
 #ifndef ISOMER_XFER_GEN_DERIVE_THEORY_H_
 #define ISOMER_XFER_GEN_DERIVE_THEORY_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct Equation {
   bool reversible = false;          // it can also be read the other way
 };
 
+// May be copied: copies share their equations.
 class Theory {
  public:
   // Adds a rule in each direction in which it is well-formed; rules are
@@ -36,12 +38,13 @@ class Theory {
   void Enable(int rule, bool on) { enabled_[rule] = on; }
   bool enabled(const Equation& e) const { return enabled_[e.of]; }
 
-  const std::vector<Equation>& equations() const { return equations_; }
+  using Equations = std::vector<std::shared_ptr<const Equation>>;
+  const Equations& equations() const { return equations_; }
   // Those that leave a bare variable of what they match (`identity(x) => x`).
   const std::vector<int>& collapsing() const { return collapsing_; }
 
  private:
-  std::vector<Equation> equations_;
+  Equations equations_;
   std::vector<int> collapsing_;
   std::vector<bool> enabled_;  // by rule
 };

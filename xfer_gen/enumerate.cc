@@ -57,22 +57,20 @@ Enumerator::Enumerator(const Preset& preset, const EnumerateOptions& options)
       fresh_(kStretch),
       max_arity_(MaxArity(preset)) {
   for (int i = 0; i < options_.threads; ++i) {
-    tables_.push_back(std::make_unique<Table>());
+    tables_.push_back(std::make_unique<Table>(slice_));
   }
 }
 
 Enumerator::~Enumerator() = default;
 
-int64_t Enumerator::bytes() const {
-  int64_t n = terms_.bytes();
-  n += static_cast<int64_t>(facts_.capacity() * sizeof(Facts));
-  n += static_cast<int64_t>(graphs_.capacity() * sizeof(Node));
-  n += fresh_.bytes();
-  for (const auto& block : values_) {
-    n += static_cast<int64_t>(block.capacity() * sizeof(Field));
-  }
-  for (const auto& t : tables_) n += t->bytes();
-  return n;
+void Enumerator::DropGraphs() {
+  terms_.Clear();
+  facts_.clear();
+  values_.clear();
+  graphs_.clear();
+  fresh_ = FreshSteps(kStretch);
+  open_pairs_ = {};
+  smallest_ = {};
 }
 
 void Enumerator::AddLeaves() {
@@ -113,7 +111,7 @@ bool Enumerator::Run(const GoOn& go_on) {
     const TermId first = terms_.size();
     if (!MakeTerms(level, go_on)) return false;
     if (!EvaluateTerms(first, level, go_on)) return false;
-    MarkReducible(first);
+    if (!MarkReducible(first, level, go_on)) return false;
     if (!MakeGraphs(level, go_on)) return false;
     level_start_.push_back(static_cast<GraphId>(graphs_.size()));
   }
@@ -239,7 +237,7 @@ bool Enumerator::EvaluateTerms(TermId first, int level, const GoOn& go_on) {
   return true;
 }
 
-void Enumerator::MarkReducible(TermId first) {
+bool Enumerator::MarkReducible(TermId first, int level, const GoOn& go_on) {
   Worker worker(*this);
   // The prints look at samples: the whole decides.
   auto equal = [&](TensorId a, TensorId b) {
@@ -253,8 +251,10 @@ void Enumerator::MarkReducible(TermId first) {
       f.impure = f.impure || impure;
     });
   };
+  constexpr TermId kAsked = 4096;
   absl::flat_hash_map<uint64_t, TensorId> same_size;
   for (TermId t = first; t < terms_.size(); ++t) {
+    if (t % kAsked == 0 && !go_on(level, 0)) return false;
     const Term& term = terms_.term(t);
     for (int k = 0; k < term.outputs; ++k) {
       same_size.try_emplace(facts_[term.first + k].print, term.first + k);
@@ -287,7 +287,11 @@ void Enumerator::MarkReducible(TermId first) {
       }
     }
   }
-  smallest_.insert(same_size.begin(), same_size.end());
+  // Larger terms than those of the last but one level have no numbers.
+  if (level + 1 < options_.depth) {
+    smallest_.insert(same_size.begin(), same_size.end());
+  }
+  return true;
 }
 
 bool Enumerator::Keeps(const Worker& worker, const Extension& e) const {
@@ -359,7 +363,7 @@ bool Enumerator::MakeGraphs(int level, const GoOn& go_on) {
               "a graph with too many extensions");
       });
   for (const std::vector<Node>& nodes : made) {
-    graphs_.insert(graphs_.end(), nodes.begin(), nodes.end());
+    for (const Node& n : nodes) graphs_.push_back(n);
   }
   stats_.graphs_by_size.push_back(0);
   AddUp(counts);

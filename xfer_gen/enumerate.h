@@ -35,6 +35,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "xfer_gen/fresh.h"
+#include "xfer_gen/grow_array.h"
 #include "xfer_gen/table.h"
 #include "xfer_gen/terms.h"
 #include "xfer_gen/world.h"
@@ -114,12 +115,27 @@ class Enumerator {
   void MarkImpure(std::vector<uint64_t> codes);
   // Takes all marks of open outputs back.
   void ShutAll();
-  // Goes through the graphs of all levels, counts them, and adds the
-  // fingerprints of two open outputs; returns false if it was stopped.
+  // From now on the tables take the fingerprints from a part on, of as many
+  // parts as there is room for.
+  void OpenTables(int first_part, int64_t max_bytes) {
+    slice_.Open(first_part, max_bytes);
+  }
+  // The first part that had no room.
+  int tables_end() const { return slice_.end(); }
+  // Goes through the graphs of all levels, counts them if the tables begin with
+  // the first part, and adds the fingerprints of two open outputs; returns
+  // false if it was stopped.
   bool RunPairs(const GoOn& go_on);
+  // Says which fingerprints of two outputs are those of open pairs.
+  void SetOpenPairs(absl::Span<const uint64_t> fingerprints) {
+    open_pairs_.insert(fingerprints.begin(), fingerprints.end());
+  }
   // Goes through them again and adds the fingerprints of three and more open
-  // outputs, each two of which have one of the given fingerprints.
-  bool RunMore(absl::Span<const uint64_t> open_pairs, const GoOn& go_on);
+  // outputs, each two of which are an open pair.
+  bool RunMore(const GoOn& go_on);
+
+  // Gives up all terms, graphs and values; the world stays.
+  void DropGraphs();
 
   const EnumerateStats& stats() const { return stats_; }
   std::vector<std::unique_ptr<Table>>& tables() { return tables_; }
@@ -127,7 +143,6 @@ class Enumerator {
   World& world() { return world_; }
   const Terms& terms() const { return terms_; }
   const EnumerateOptions& options() const { return options_; }
-  int64_t bytes() const;
 
   // True if the extensions of a graph are of the last level.
   bool IsLastParent(GraphId graph) const {
@@ -170,7 +185,7 @@ class Enumerator {
   bool MakeTerms(int level, const GoOn& go_on);
   void MakeInstances(int level);
   bool EvaluateTerms(TermId first, int level, const GoOn& go_on);
-  void MarkReducible(TermId first);
+  bool MarkReducible(TermId first, int level, const GoOn& go_on);
   GraphId FirstChild(GraphId parent) const;
   // Calls `work(worker, thread, stretch, graph)` for every graph that a level
   // extends, on all threads; false if it was stopped.
@@ -207,13 +222,14 @@ class Enumerator {
   Symmetry symmetry_;
   World world_;
   Terms terms_;
-  std::vector<Facts> facts_;
+  GrowArray<Facts> facts_;
   std::deque<std::vector<Field>> values_;
-  std::vector<Node> graphs_;
+  GrowArray<Node> graphs_;
   std::vector<GraphId> level_start_;
   mutable FreshSteps fresh_;
   absl::flat_hash_set<uint64_t> open_pairs_;  // fingerprints
   absl::flat_hash_map<uint64_t, TensorId> smallest_;
+  Slice slice_;
   std::vector<std::unique_ptr<Table>> tables_;
   EnumerateStats stats_;
   int max_arity_ = 0;

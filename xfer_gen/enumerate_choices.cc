@@ -110,13 +110,11 @@ bool Enumerator::RunPairs(const GoOn& go_on) {
           worker.AddPairs(e, ordinal, *tables_[thread]);
         });
       });
-  AddUp(counts);
+  if (slice_.Holds(0)) AddUp(counts);
   return ended;
 }
 
-bool Enumerator::RunMore(absl::Span<const uint64_t> open_pairs,
-                         const GoOn& go_on) {
-  open_pairs_.insert(open_pairs.begin(), open_pairs.end());
+bool Enumerator::RunMore(const GoOn& go_on) {
   const bool ended = OnLowerLevels(
       go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
         const Extension e{t, nullptr};

@@ -46,6 +46,12 @@ Preset Tiny(const std::string& letters = "armch") {
   return *std::move(p);
 }
 
+// Adds all that met in the tables to the hits.
+void AddAll(Enumerator& all, Hits& hits) {
+  Met met = SortTables(all, hits);
+  AddHits(all, met, met.codes.size(), hits);
+}
+
 // ---- The slow enumerator
 
 // A tensor as text, with what it is made of.
@@ -377,7 +383,7 @@ TEST_P(AgainstBrute, SameGraphsAndSameClasses) {
   Enumerator all(preset, {.depth = depth, .prune = false});
   ASSERT_TRUE(all.Run([](int, double) { return true; }));
   Hits hits(all.terms().symmetry().num_leaves());
-  FindHits(all, hits);
+  AddAll(all, hits);
   ASSERT_TRUE(all.RunPairs([](int, double) { return true; }));
   const Brute brute(depth, letters);
   EXPECT_EQ(all.stats().graphs, brute.CountGraphs());
@@ -416,13 +422,13 @@ TEST(Enumerate, TwoOutputsThatAreNewsMeet) {
   Enumerator all(preset, {.depth = 3, .prune = false});
   ASSERT_TRUE(all.Run(on));
   Hits hits(all.terms().symmetry().num_leaves());
-  FindHits(all, hits);
+  AddAll(all, hits);
   PairFinder finder(all, hits, 1);
   finder.Compare(0, [] { return true; });
   finder.MarkTensors();
   const size_t singles = hits.members.size();
   ASSERT_TRUE(all.RunPairs(on));
-  FindHits(all, hits);
+  AddAll(all, hits);
   std::map<std::string, std::set<uint32_t>> classes;
   for (size_t i = singles; i < hits.members.size(); ++i) {
     const auto outputs = hits.OutputsOf(hits.members[i]);
@@ -450,7 +456,7 @@ TEST(Enumerate, ThreadsFindTheSame) {
     Enumerator all(preset, options);
     ASSERT_TRUE(all.Run([](int, double) { return true; }));
     Hits hits(all.terms().symmetry().num_leaves());
-    FindHits(all, hits);
+    AddAll(all, hits);
     std::vector<std::string>& list = found.emplace_back();
     list.push_back(absl::StrCat(all.stats().graphs, " graphs ", hits.classes));
     for (const Member& m : hits.members) {
@@ -487,8 +493,60 @@ TEST(Enumerate, StopsWhenTold) {
   EXPECT_FALSE(all.Run([](int level, double) { return level < 3; }));
   // What was found so far can be rebuilt.
   Hits hits(all.terms().symmetry().num_leaves());
-  FindHits(all, hits);
+  AddAll(all, hits);
   EXPECT_FALSE(hits.members.empty());
+}
+
+// Fills the tables slice by slice, each with so much room, and puts together
+// what met; `passes` counts them.
+Met MetInSlices(Enumerator& all, Hits& hits, int64_t max_bytes, int& passes) {
+  Met out;
+  passes = 0;
+  for (int first = 0; first < kParts; first = all.tables_end(), ++passes) {
+    all.OpenTables(first, max_bytes);
+    EXPECT_TRUE(all.RunPairs([](int, double) { return true; }));
+    if (all.tables_end() == first) break;
+    const Met met = SortTables(all, hits);
+    out.codes.insert(out.codes.end(), met.codes.begin(), met.codes.end());
+    out.fingerprints.insert(out.fingerprints.end(), met.fingerprints.begin(),
+                            met.fingerprints.end());
+  }
+  return out;
+}
+
+std::vector<uint64_t> CodesOf(const Met& met) {
+  std::vector<uint64_t> out;
+  for (const Coded& c : met.codes) out.push_back(c.code);
+  return out;
+}
+
+// However little room tables have, in the end the same has met, in the same
+// order, and graphs are counted once.
+TEST(Enumerate, SlicesOfTablesHoldWhatOneTableHolds) {
+  const Preset preset = Tiny("rch");
+  Enumerator all(preset, {.depth = 3, .prune = false});
+  ASSERT_TRUE(all.Run([](int, double) { return true; }));
+  Hits hits(all.terms().symmetry().num_leaves());
+  AddAll(all, hits);
+  PairFinder finder(all, hits, 1);
+  finder.Compare(0, [] { return true; });
+  finder.MarkTensors();
+  int passes = 0;
+  int64_t before = all.stats().graphs;
+  const Met whole = MetInSlices(all, hits, INT64_MAX, passes);
+  EXPECT_EQ(passes, 1);
+  EXPECT_GT(whole.codes.size(), 100);
+  const int64_t counted = all.stats().graphs - before;
+  for (int64_t blocks : {100, 20, 3}) {
+    before = all.stats().graphs;
+    const Met met = MetInSlices(all, hits, blocks << 14, passes);
+    EXPECT_GE(passes, blocks == 100 ? 2 : 10) << blocks;
+    EXPECT_EQ(CodesOf(met), CodesOf(whole)) << blocks;
+    EXPECT_EQ(met.fingerprints, whole.fingerprints) << blocks;
+    EXPECT_EQ(all.stats().graphs - before, counted) << blocks;
+  }
+  EXPECT_TRUE(MetInSlices(all, hits, 1, passes).codes.empty());
+  EXPECT_EQ(passes, 0);
 }
 
 }  // namespace

@@ -88,14 +88,6 @@ class FreshSteps {
     }
   }
 
-  int64_t bytes() const {
-    size_t n = 0;
-    for (const Block& b : blocks_) {
-      n += b.words_.capacity() + b.starts_.capacity();
-    }
-    return static_cast<int64_t>(4 * n);
-  }
-
  private:
   size_t per_block_;
   std::vector<Block> blocks_;

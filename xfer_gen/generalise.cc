@@ -28,7 +28,7 @@ using ir::ConditionSyntax;
 using ir::RuleSyntax;
 
 constexpr size_t kMostConditions = 3;
-constexpr int kSuggestions = 160;  // assignments that suggest conditions
+constexpr int kSuggestions = 96;  // assignments that suggest conditions
 
 bool HasDegree(const ir::SideSyntax& side) {
   RuleSyntax rule;
@@ -90,8 +90,8 @@ absl::Status Generaliser::Prepare() {
   fares_.SetSeen(seen);
   base_ = candidate_.rule();
   RETURN_IF_ERROR(SetDirections(base_));
-  ASSIGN_OR_RETURN(ir::Rule checked,
-                   ir::Rule::Create(fares_.Pinned(Numbered(base_))));
+  const RuleSyntax numbered = fares_.Pinned(Numbered(base_));
+  ASSIGN_OR_RETURN(ir::Rule checked, ir::Rule::Create(numbered));
   SeenTensors in_order;
   for (const std::string& name : checked.tensors()) {
     const auto leaf = absl::c_find_if(
@@ -103,7 +103,7 @@ absl::Status Generaliser::Prepare() {
   }
   fares_.SetSeen(in_order);
   fares_.SetBothWays(base_.both_ways);
-  const CallTypes types = TypesOfCalls(checked, in_order);
+  const CallTypes types = TypesOfCalls(numbered, in_order);
   if (!candidate_.said_by_sizes) NameSizes(SizesOf(base_, types, in_order));
   RETURN_IF_ERROR(SetDirections(base_));
   groups_ = GroupsOf(base_, types);
@@ -168,7 +168,8 @@ void Generaliser::NameSizes(const std::vector<SizeGroup>& groups) {
   constexpr auto kEnd = ir::ValueSyntax::Kind::kEnd;
   constexpr int kHolds = 100;  // more than there are sizes
   auto freedom = [&](const RuleSyntax& syntax) {
-    const Fare& fare = fares_.Try(fares_.Pinned(syntax), options_.assignments);
+    const Fare& fare = fares_.Try(
+        fares_.Pinned(syntax), options_.naming_assignments, Extent::kEveryCase);
     if (fare.passed > 0) return kHolds + fare.freedom;
     return fare.open > 0 ? fare.open : -1;
   };
@@ -213,21 +214,32 @@ absl::Status Generaliser::FreeAxes() {
   }
   if (!fare.good()) RETURN_IF_ERROR(Restrict(base_, fare, where_));
   int passed = fare.good() ? fare.passed : 0;
+  const bool from_end = CountFromEnd(passed);
   for (size_t g = 0; g < groups_.size(); ++g) {
     if (!groups_[g].axis) continue;
     forms_[g] = AttrForm::kVariable;
-    if (AcceptsAxes(passed, /*more=*/false)) continue;
+    if (AcceptsAxes(passed, from_end ? passed : 0)) continue;
     forms_[g] = AttrForm::kFromEnd;
-    if (!AcceptsAxes(passed, /*more=*/true)) forms_[g] = AttrForm::kAsIs;
+    if (from_end || AcceptsAxes(passed, passed + 1)) continue;
+    forms_[g] = AttrForm::kAsIs;
   }
   return absl::OkStatus();
+}
+
+// Counts all axes from the end if that holds in more cases: those of the two
+// operands of a product may have to be so together.
+bool Generaliser::CountFromEnd(int& passed) {
+  SetForms(/*axes=*/true, AttrForm::kFromEnd);
+  if (AcceptsAxes(passed, passed + 1)) return true;
+  SetForms(/*axes=*/true, AttrForm::kAsIs);
+  return false;
 }
 
 // All axes as variables; two of them may have to differ.
 bool Generaliser::AllAxesFree() {
   SetForms(/*axes=*/true, AttrForm::kVariable);
   RuleSyntax rule = Formed();
-  const Fare fare = fares_.Try(rule, options_.assignments);
+  const Fare fare = fares_.Try(rule, options_.assignments, Extent::kEveryCase);
   if (fare.good()) return true;
   if (fare.passed == 0) return false;
   for (size_t g = 0; g < groups_.size(); ++g) {
@@ -275,10 +287,10 @@ absl::Status Generaliser::Restrict(const RuleSyntax& of, Fare fare,
   return absl::OkStatus();
 }
 
-// True if the rule with the forms so far holds (in `more` cases than now, where
-// that is asked for). It drops the conditions if it can; that needs many
-// trials, since few may miss what the conditions are for.
-bool Generaliser::AcceptsAxes(int& passed, bool more) {
+// True if the rule with the forms so far holds, in as many cases as are asked
+// for at least. It drops the conditions if it can; that needs many trials,
+// since few may miss what the conditions are for.
+bool Generaliser::AcceptsAxes(int& passed, int least) {
   RuleSyntax next = Formed();
   for (bool keep : {false, true}) {
     if (keep && where_.empty()) break;
@@ -286,7 +298,7 @@ bool Generaliser::AcceptsAxes(int& passed, bool more) {
     const bool bold = !keep && !where_.empty();
     const Fare f = fares_.Try(
         next, bold ? options_.many_assignments : options_.assignments);
-    if (!f.good() || (more && f.passed <= passed)) continue;
+    if (!f.good() || f.passed < least) continue;
     where_ = next.where;
     passed = f.passed;
     return true;
@@ -379,18 +391,21 @@ absl::StatusOr<RuleSyntax> Generaliser::Run(bool attributes) {
   const ir::RuleLimits all;
   RuleSyntax rule = Formed();
   rule.where = where_;
-  Fare fare = fares_.Try(rule, options_.final_assignments, all);
+  Fare fare = fares_.Try(rule, options_.final_assignments,
+                         Extent::kToFirstFailure, all);
   if (!fare.good() && !candidate_.said_by_sizes) {
     // What holds at the ranks seen need not at others, and there may be too
     // many of those.
     SetForms(/*axes=*/false, AttrForm::kAsIs);
     rule = Formed();
     rule.where = where_;
-    fare = fares_.Try(rule, options_.final_assignments, all);
+    fare = fares_.Try(rule, options_.final_assignments, Extent::kToFirstFailure,
+                      all);
   }
   if (!fare.good() && !candidate_.said_by_sizes) {
     rule = fares_.Pinned(base_);
-    fare = fares_.Try(rule, options_.final_assignments, all);
+    fare = fares_.Try(rule, options_.final_assignments, Extent::kToFirstFailure,
+                      all);
   }
   if (!fare.good()) return absl::FailedPreconditionError(fare.failure);
   RETURN_IF_ERROR(SetDirections(rule));

@@ -22,6 +22,7 @@
 namespace isomer::gen {
 
 struct GeneraliseOptions {
+  int naming_assignments = 6;  // that tell which size a number is
   int assignments = 12;        // that tell whether a form holds
   int final_assignments = 24;  // that the result must pass
   int many_assignments = 64;   // that tell whether conditions are enough
@@ -61,10 +62,11 @@ class Generaliser {
 
   absl::Status FreeAll();
   absl::Status FreeAxes();
+  bool CountFromEnd(int& passed);
   bool AllAxesFree();
   absl::Status Restrict(const ir::RuleSyntax& of, Fare fare,
                         std::vector<ir::ConditionSyntax>& where);
-  bool AcceptsAxes(int& passed, bool more);
+  bool AcceptsAxes(int& passed, int least);
   void FreeOthers();
   bool HoldsWhereSeen();
   void FreeSome(const std::vector<int>& groups, size_t first, size_t last);

@@ -48,55 +48,77 @@ bool Fares::CoversWhereSeen(const ir::Rule& rule) const {
                      std::vector<std::optional<Attr>>(rule.attrs().size()));
 }
 
-const Fare& Fares::Try(const RuleSyntax& syntax, int assignments,
+const Fare& Fares::Try(const RuleSyntax& syntax, int assignments, Extent extent,
                        const ir::RuleLimits& limits) {
-  auto [it, fresh] =
-      known_.try_emplace({ir::PrintRule(syntax), assignments, limits.steps});
-  if (fresh) it->second = TryAnew(syntax, assignments, limits);
+  const std::string text = ir::PrintRule(syntax);
+  const Typed& rule = TypedOf(syntax, text, limits);
+  const int cases = rule.ok() ? static_cast<int>(rule->cases().size()) : -1;
+  auto [it, fresh] = known_.try_emplace({text, cases, assignments, extent});
+  if (fresh && rule.ok()) it->second = TryAnew(*rule, assignments, extent);
+  if (!rule.ok()) it->second.failure = std::string(rule.status().message());
   return it->second;
 }
 
-Fare Fares::TryAnew(const RuleSyntax& syntax, int assignments,
-                    const ir::RuleLimits& limits) const {
-  Fare fare;
-  auto rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
-  if (!rule.ok()) {
-    fare.failure = std::string(rule.status().message());
-    return fare;
-  }
-  if (!CoversWhereSeen(*rule)) {
-    fare.failure = "it does not hold where it was seen";
-    return fare;
-  }
+const Fares::Typed& Fares::TypedOf(const RuleSyntax& syntax,
+                                   const std::string& text,
+                                   const ir::RuleLimits& limits) {
+  const auto at = typed_.find({text, limits.steps});
+  if (at != typed_.end()) return at->second;
+  return typed_.emplace(std::pair(text, limits.steps), TypeAnew(syntax, limits))
+      .first->second;
+}
+
+// What will not do at the ranks that were seen is not typed at others: there
+// that is quickly found out.
+Fares::Typed Fares::TypeAnew(const RuleSyntax& syntax,
+                             const ir::RuleLimits& limits) const {
+  auto not_where_seen = [] {
+    return absl::NotFoundError("it does not hold where it was seen");
+  };
+  const RuleSyntax pinned = Pinned(syntax);
+  Typed rule = ir::Rule::Create(pinned, /*reversed=*/false, Ops(), limits);
+  if (!rule.ok()) return rule;
+  if (!CoversWhereSeen(*rule)) return not_where_seen();
   // A merge that could no longer be made, only undone, would be of little use.
-  if (both_ways_ && !ir::Rule::Create(Pinned(syntax), /*reversed=*/true).ok()) {
-    fare.failure = "it could no longer be read from right to left";
-    return fare;
+  if (both_ways_ && !ir::Rule::Create(pinned, /*reversed=*/true).ok()) {
+    return absl::NotFoundError("it could no longer be read from right to left");
+  }
+  if (ir::PrintRule(pinned) != ir::PrintRule(syntax)) {
+    rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
+    if (!rule.ok()) return rule;
+    if (!CoversWhereSeen(*rule)) return not_where_seen();
   }
   if (rule->cases().size() > kMostCases) {
-    fare.failure = "it has too many cases to be read and proved";
-    return fare;
+    return absl::NotFoundError("it has too many cases to be read and proved");
   }
+  return rule;
+}
+
+Fare Fares::TryAnew(const ir::Rule& rule, int assignments,
+                    Extent extent) const {
+  Fare fare;
   const std::vector<CaseTrial> trials =
-      TryCases(*rule, {.assignments = assignments, .seed = seed_});
+      TryCases(rule, {.assignments = assignments,
+                      .seed = seed_,
+                      .every_case = extent == Extent::kEveryCase});
   for (size_t c = 0; c < trials.size(); ++c) {
     const CaseTrial& t = trials[c];
     if (t.solid) {
       int& most = t.failure ? fare.open : fare.freedom;
-      most = std::max(most, FreeSizes(rule->cases()[c]));
+      most = std::max(most, FreeSizes(rule.cases()[c]));
     }
     if (t.failure && fare.failed == 0) fare.failure = *t.failure;
     fare.failed += t.failure.has_value();
     fare.passed += !t.failure && t.solid;
   }
-  for (size_t v = 0; v < rule->attrs().size(); ++v) {
+  for (size_t v = 0; v < rule.attrs().size(); ++v) {
     std::set<std::string> values;
     for (const CaseTrial& t : trials) {
       for (const auto& attrs : t.attrs) {
         if (attrs[v]) values.insert(AttrText<int64_t>(*attrs[v]));
       }
     }
-    if (values.size() == 1) fare.idle.insert(rule->attrs()[v].name);
+    if (values.size() == 1) fare.idle.insert(rule.attrs()[v].name);
   }
   return fare;
 }

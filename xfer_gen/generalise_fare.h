@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/status/statusor.h"
 #include "graph/rule.h"
 #include "graph/rule_syntax.h"
 #include "xfer_gen/generalise_conditions.h"
@@ -19,6 +20,10 @@ namespace isomer::gen {
 // Enough for the cases of a rule that is worth having; a form whose variables
 // leave everything open costs no more than that.
 constexpr ir::RuleLimits kTrialLimits{.steps = 700};
+
+// Which cases of a form are run: all of them, or none after the first that
+// fails.
+enum class Extent { kEveryCase, kToFirstFailure };
 
 struct Fare {
   int passed = 0;  // cases that are about something and hold
@@ -47,18 +52,27 @@ class Fares {
 
   // How a form fares. It must hold where it was seen, if not there alone.
   const Fare& Try(const ir::RuleSyntax& rule, int assignments,
+                  Extent extent = Extent::kToFirstFailure,
                   const ir::RuleLimits& limits = kTrialLimits);
 
  private:
-  Fare TryAnew(const ir::RuleSyntax& rule, int assignments,
-               const ir::RuleLimits& limits) const;
+  using Typed = absl::StatusOr<ir::Rule>;
+
+  const Typed& TypedOf(const ir::RuleSyntax& rule, const std::string& text,
+                       const ir::RuleLimits& limits);
+  Typed TypeAnew(const ir::RuleSyntax& rule,
+                 const ir::RuleLimits& limits) const;
   bool CoversWhereSeen(const ir::Rule& rule) const;
+  Fare TryAnew(const ir::Rule& rule, int assignments, Extent extent) const;
 
   const uint64_t seed_;
   SeenTensors seen_;
   bool both_ways_ = false;
-  // By text, assignments and limit on steps.
-  std::map<std::tuple<std::string, int, int>, Fare> known_;
+  // By text and limit on steps: the form, or why it will not do.
+  std::map<std::pair<std::string, int>, Typed> typed_;
+  // By text, number of cases, assignments and extent. Cases are found in one
+  // order, so a limit on steps that leaves as many leaves the same.
+  std::map<std::tuple<std::string, int, int, Extent>, Fare> known_;
 };
 
 }  // namespace isomer::gen

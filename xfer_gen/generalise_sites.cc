@@ -2,6 +2,7 @@
 // rule was found with.
 #include "xfer_gen/generalise_sites.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -104,42 +105,69 @@ std::set<std::string> NamesOf(RuleSyntax rule) {
   return names;
 }
 
+// An axis, or a list of them, counted from the end.
+ValueSyntax FromEnd(const ValueSyntax& axis, int rank) {
+  ValueSyntax v;
+  if (axis.kind == VKind::kList) {
+    v.kind = VKind::kList;
+    for (const ValueSyntax& a : axis.args) v.args.push_back(FromEnd(a, rank));
+    return v;
+  }
+  if (axis.kind != VKind::kInteger) return axis;
+  v.kind = VKind::kNegate;
+  v.args.push_back(Integer(rank - axis.integer));
+  return v;
+}
+
 // What an axis looks like at a site in a form.
 ValueSyntax Formed(const AttrGroup& g, const AttrSite& site, AttrForm form) {
   if (form == AttrForm::kVariable) return Name(g.variable);
-  if (form == AttrForm::kFromEnd && g.value.kind == VKind::kInteger) {
-    ValueSyntax v;
-    v.kind = VKind::kNegate;
-    v.args.push_back(Integer(site.rank - g.value.integer));
-    return v;
-  }
+  if (form == AttrForm::kFromEnd) return FromEnd(g.value, site.rank);
   return g.value;
+}
+
+// What a side's typing says of its calls.
+void AddTypes(const ir::RuleSide& side, const ir::SideTyping<int64_t>& typing,
+              CallTypes& out) {
+  for (size_t k = 0; k < side.nodes.size(); ++k) {
+    const ir::RuleNode& n = side.nodes[k];
+    const std::vector<TensorType>& results = typing.nodes[k].types;
+    if (n.op == nullptr || results.empty()) continue;
+    const TensorType& operand =
+        n.inputs.empty()
+            ? results[0]
+            : typing.nodes[n.inputs[0].node].types[n.inputs[0].output];
+    const int axes = n.inputs.size() == 1
+                         ? std::max(operand.rank(), results[0].rank())
+                         : operand.rank();
+    out.insert({n.at.line, {operand, axes}});
+  }
 }
 
 }  // namespace
 
-CallTypes TypesOfCalls(const ir::Rule& checked, const SeenTensors& seen) {
+CallTypes TypesOfCalls(const RuleSyntax& rule, const SeenTensors& seen) {
   CallTypes out;
-  std::vector<const TensorType*> tensors;
-  for (const SeenTensor& t : seen) tensors.push_back(&t.type);
-  const std::vector<std::optional<Attr>> attrs(checked.attrs().size());
-  std::vector<TensorType> expected;
-  for (const ir::RuleSide* side : {&checked.source(), &checked.target()}) {
-    ir::SideTyping<int64_t> typing;
-    if (!ir::TypeSide<int64_t>(*side, tensors, attrs, expected, typing).ok()) {
-      return out;
+  for (const bool reversed : {false, true}) {
+    const auto checked = ir::Rule::Create(rule, reversed);
+    if (!checked.ok()) continue;
+    std::vector<const TensorType*> tensors;
+    for (const std::string& name : checked->tensors()) {
+      const auto t = absl::c_find_if(
+          seen, [&](const SeenTensor& s) { return s.name == name; });
+      tensors.push_back(t == seen.end() ? nullptr : &t->type);
     }
-    for (size_t k = 0; k < side->nodes.size(); ++k) {
-      const ir::RuleNode& n = side->nodes[k];
-      if (n.op == nullptr || typing.nodes[k].types.empty()) continue;
-      const ir::RuleOperand of = n.inputs.empty()
-                                     ? ir::RuleOperand{static_cast<int>(k), 0}
-                                     : n.inputs[0];
-      const auto& types = typing.nodes[of.node].types;
-      if (!types.empty()) out[n.at.line] = types[of.output];
-    }
-    for (ir::RuleOperand o : side->outputs) {
-      expected.push_back(typing.nodes[o.node].types[o.output]);
+    const std::vector<std::optional<Attr>> attrs(checked->attrs().size());
+    std::vector<TensorType> expected;
+    for (const ir::RuleSide* side : {&checked->source(), &checked->target()}) {
+      ir::SideTyping<int64_t> typing;
+      const bool typed =
+          ir::TypeSide<int64_t>(*side, tensors, attrs, expected, typing).ok();
+      if (!typed) continue;
+      AddTypes(*side, typing, out);
+      for (ir::RuleOperand o : side->outputs) {
+        expected.push_back(typing.nodes[o.node].types[o.output]);
+      }
     }
   }
   return out;
@@ -174,7 +202,7 @@ std::vector<AttrGroup> GroupsOf(const RuleSyntax& rule,
     if (op == nullptr) continue;
     const auto type = types.find(static_cast<int>(c) + 1);
     AttrSite site{static_cast<int>(c), "",
-                  type == types.end() ? -1 : type->second.rank(), true};
+                  type == types.end() ? -1 : type->second.axes, true};
     std::set<const AttrSpec*> given;
     for (const ir::AttrSyntax& a : calls[c]->attrs) {
       const AttrSpec* spec = SpecOf(*op, a.name);

@@ -18,7 +18,7 @@ namespace isomer::gen {
 struct AttrSite {
   int call = 0;      // in the order of Calls()
   std::string attr;  // as the rule writes it
-  int rank = -1;     // of the call's first operand; -1 if it has none
+  int rank = -1;     // of what its axes are counted on; -1 if unknown
   bool given = true;
 };
 
@@ -29,11 +29,19 @@ struct AttrGroup {
   std::vector<AttrSite> sites;
 };
 
-// By call, in the order of Calls() and from 1: the type of its first operand,
-// or of its result if it has none, where the rule was seen. `checked` is the
-// rule after numbering and checking, `seen` its tensor variables in that order.
-using CallTypes = std::map<int, TensorType>;
-CallTypes TypesOfCalls(const ir::Rule& checked, const SeenTensors& seen);
+// Where the rule was seen: the type of a call's first operand, or of its result
+// if it has none, and how many axes it counts. Those are the operand's, but the
+// result's where one operand is repeated along new ones.
+struct CallType {
+  TensorType operand;
+  int axes = 0;
+};
+
+// By call of a numbered rule, in the order of Calls() and from 1. A shape that
+// is left out is a variable of the source that nothing gives here; read from
+// right to left, that side is the target, and takes it from what is around it.
+using CallTypes = std::map<int, CallType>;
+CallTypes TypesOfCalls(const ir::RuleSyntax& rule, const SeenTensors& seen);
 
 // The calls of a rule: the source's, then the target's, each side's `let`s
 // first, operands after the call they belong to.

@@ -136,8 +136,8 @@ class Collector {
     const int64_t value = a.value.integer;
     const auto type = types_.find(call + 1);
     const bool end = a.name == "to" && type != types_.end() &&
-                     axis < type->second.rank() &&
-                     type->second.shape[axis] == value;
+                     axis < type->second.operand.rank() &&
+                     type->second.operand.shape[axis] == value;
     SizeGroup& g = groups_[{end ? kEndOfSlice : kNumber, axis, value}];
     g.uses.push_back({call, a.name, -1});
     if (!g.options.empty()) return;

@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/types/span.h"
 #include "graph/evaluate.h"
 #include "ops/field.h"
 
@@ -22,6 +23,8 @@ using Inputs = std::map<std::string, Tensor>;
 // there are several.
 constexpr int64_t kMaxSize = 4, kMaxSizeOfHighRank = 3;
 constexpr int kHighRank = 4, kTries = 120;
+// By turns, unless every assignment has to be told good or bad.
+constexpr Interp kWays[] = {Interp::kInteger, Interp::kField};
 
 bool NeedsOrder(const ir::Rule& rule) {
   return absl::c_any_of(rule.where(), [](const ir::RuleCondition& c) {
@@ -129,13 +132,13 @@ int HighestRank(const ir::RuleCase& c) {
   return rank;
 }
 
-// Adds one assignment to the trial of its case.
-void Run(const ir::RuleInstance& at, bool positive, std::mt19937_64& random,
-         CaseTrial& trial) {
+// Adds one assignment to the trial of its case, in each of the ways.
+void Run(const ir::RuleInstance& at, absl::Span<const Interp> ways,
+         bool positive, std::mt19937_64& random, CaseTrial& trial) {
   ++trial.tried;
-  auto failure = Compare(at, Interp::kInteger, positive, random);
-  if (!failure && !positive) {
-    failure = Compare(at, Interp::kField, positive, random);
+  std::optional<std::string> failure;
+  for (Interp way : ways) {
+    if (!failure) failure = Compare(at, way, positive, random);
   }
   if (IsSolid(at.source)) {
     trial.solid = true;
@@ -158,6 +161,7 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
   const int cases = static_cast<int>(rule.cases().size());
   const int each = std::max(1, options.assignments / std::max(1, cases));
   std::vector<CaseTrial> out(cases);
+  size_t runs = 0;
   for (int c = 0; c < cases; ++c) {
     const ir::RuleCase& of = rule.cases()[c];
     const int64_t size = HighestRank(of) >= kHighRank && of.tensors.size() > 1
@@ -167,15 +171,24 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
       if (out[c].failure && !options.go_on) break;
       const auto at = Instance(rule, of, size, random);
       if (!at) break;
-      Run(*at, positive, random, out[c]);
+      absl::Span<const Interp> ways = kWays;
+      if (positive) {
+        ways = ways.first(1);
+      } else if (!options.go_on) {
+        ways = ways.subspan(runs++ % ways.size(), 1);
+      }
+      Run(*at, ways, positive, random, out[c]);
     }
+    if (out[c].failure && !options.every_case) break;
   }
   return out;
 }
 
 std::optional<std::string> FindFailure(const ir::Rule& rule,
                                        const TrialOptions& options) {
-  for (CaseTrial& t : TryCases(rule, options)) {
+  TrialOptions first = options;
+  first.every_case = false;
+  for (CaseTrial& t : TryCases(rule, first)) {
     if (t.failure) return std::move(t.failure);
   }
   return std::nullopt;

@@ -19,6 +19,8 @@ struct TrialOptions {
   int assignments = 24;  // over all cases, each case at least once
   uint64_t seed = 1;
   bool go_on = false;  // with a case that has failed
+  // Whether cases are run after one that failed; they have no trials otherwise.
+  bool every_case = true;
 };
 
 // The sizes of one assignment, and whether the sides differed.

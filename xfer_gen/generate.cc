@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -13,6 +14,7 @@
 #include "graph/hashing.h"
 #include "ops/status.h"
 #include "xfer_gen/hits.h"
+#include "xfer_gen/memory.h"
 
 namespace isomer::gen {
 
@@ -35,30 +37,178 @@ class Clock {
       : preset_(preset), options_(options), stats_(stats), start_(Now()) {}
 
   double seconds() const { return Now() - start_; }
+  bool stopped() const { return stats_.stop_reason != "complete"; }
 
-  bool GoOn(int64_t bytes, const GenerateProgress& at) {
+  // The bytes that may still be taken.
+  int64_t Room() {
+    const int64_t bytes = ResidentBytes();
     stats_.peak_bytes = std::max(stats_.peak_bytes, bytes);
-    if (bytes > options_.max_bytes) return Stop("memory");
+    return options_.max_bytes - bytes;
+  }
+  bool limits_memory() const { return options_.max_bytes != INT64_MAX; }
+  int64_t max_bytes() const { return options_.max_bytes; }
+
+  // False once less than `reserve` bytes may still be taken, or for another
+  // reason.
+  bool GoOn(int64_t reserve, const GenerateProgress& at) {
+    const int64_t room = Room();
+    if (room < reserve) return Stop("memory");
     const double s = seconds();
     if (s > options_.max_seconds) return Stop("time");
     if (options_.progress == nullptr) return true;
     GenerateProgress p = at;
     p.preset = preset_.name;
-    p.bytes = bytes;
+    p.bytes = options_.max_bytes - room;
     p.seconds = s;
     return options_.progress(p) || Stop("interrupted");
   }
-
- private:
   bool Stop(absl::string_view why) {
-    stats_.stop_reason = std::string(why);
+    if (!stopped()) stats_.stop_reason = std::string(why);
     return false;
   }
 
+ private:
   const Preset& preset_;
   const GenerateOptions& options_;
   GenerateStats& stats_;
   double start_;
+};
+
+// The rounds of one run: single tensors, two outputs, more outputs, each from
+// what the one before has found.
+//
+// With a limit of memory, what does not fit is done in turn: the tables take
+// the fingerprints slice by slice, for each of which all graphs are gone
+// through again, and what met is compared some classes at a time and then given
+// up. What is found is the same.
+class Rounds {
+ public:
+  Rounds(const Preset& preset, const EnumerateOptions& options, Clock& clock)
+      : clock_(clock),
+        all_(preset, options),
+        hits_(all_.terms().symmetry().num_leaves()),
+        finder_(std::make_unique<PairFinder>(all_, hits_, options.seed,
+                                             MostValues())) {}
+
+  void Run() {
+    if (!Singles()) return;
+    std::vector<uint64_t> open, open_pairs;
+    const bool ended =
+        InSlices([&] { return all_.RunPairs(GoOn(0)); },
+                 [&](const Met& met) {
+                   for (const Coded& c : met.codes) open.push_back(c.code);
+                   open_pairs.insert(open_pairs.end(), met.fingerprints.begin(),
+                                     met.fingerprints.end());
+                 });
+    if (!ended) return;
+    all_.ShutAll();
+    all_.MarkOpen(std::move(open));
+    all_.SetOpenPairs(open_pairs);
+    InSlices([&] { return all_.RunMore(GoOn(0)); }, [](const Met&) {});
+  }
+
+  std::vector<Candidate> Finish(GenerateStats& stats) {
+    stats.classes = hits_.classes;
+    stats.passes = passes_;
+    const std::vector<EqualPair> pairs = finder_->Take(stats.found);
+    const Dag kept = std::move(finder_->kept());
+    finder_.reset();
+    hits_.Forget();
+    all_.DropGraphs();
+    if (clock_.limits_memory()) GiveBackFreed();
+    std::vector<Candidate> out = CandidatesOf(
+        all_, kept, all_.options().seed, pairs, [&] { return HasMemory(); });
+    stats.enumerated = all_.stats();
+    return out;
+  }
+
+ private:
+  // Values that a thread may keep while it compares.
+  int64_t MostValues() const {
+    constexpr int64_t kMost = int64_t{96} << 20;
+    return std::min(kMost, clock_.max_bytes() / 16 / all_.options().threads);
+  }
+  // Asks whether an enumeration may go on that must leave some memory.
+  Enumerator::GoOn GoOn(int64_t reserve) {
+    return [this, reserve](int level, double share) {
+      return clock_.GoOn(reserve, {.depth = level,
+                                   .graphs = all_.stats().graphs,
+                                   .classes = hits_.classes,
+                                   .share = share});
+    };
+  }
+  bool HasMemory() { return clock_.Room() >= 0 || clock_.Stop("memory"); }
+
+  bool Singles() {
+    // What has been found when the limit is reached is still to be compared.
+    const bool ended =
+        all_.Run(GoOn(clock_.limits_memory() ? clock_.max_bytes() / 5 : 0));
+    if (!CompareTables([](const Met&) {}) || !ended) return false;
+    finder_->MarkTensors();
+    return true;
+  }
+
+  // Fills the tables as often as needed and compares what met; `sorted` sees it
+  // before. False if it was stopped.
+  bool InSlices(absl::FunctionRef<bool()> pass,
+                absl::FunctionRef<void(const Met&)> sorted) {
+    for (int first = 0; first < kParts; first = all_.tables_end()) {
+      MakeRoom();
+      all_.OpenTables(first,
+                      clock_.limits_memory() ? clock_.Room() / 2 : INT64_MAX);
+      ++passes_;
+      const bool ended = pass();
+      if (all_.tables_end() == first) return clock_.Stop("memory");
+      if (!CompareTables(sorted) || !ended) return false;
+    }
+    return true;
+  }
+
+  bool CompareTables(absl::FunctionRef<void(const Met&)> sorted) {
+    Met met = SortTables(all_, hits_);
+    sorted(met);
+    while (met.added < met.codes.size()) {
+      MakeRoom();
+      const size_t before = hits_.members.size();
+      AddHits(all_, met, MostMembers(), hits_);
+      bool on = true;
+      finder_->Compare(before, [&] { return on = on && CompareOn(); });
+      if (!on) return false;
+    }
+    return true;
+  }
+  // What a stopped enumeration has found is compared all the same, as long as
+  // there is memory.
+  bool CompareOn() {
+    return clock_.stopped() ? HasMemory() : GoOn(0)(all_.options().depth, 1);
+  }
+
+  // Rebuilt members, their steps in the dag, and what is known of those in each
+  // world: bytes for each.
+  static constexpr int64_t kMemberBytes = 640;
+
+  // Gives up what is known of the hits if little may be taken, or less than
+  // they hold: what grows is held twice for a while.
+  void MakeRoom() {
+    if (!clock_.limits_memory()) return;
+    GiveBackFreed();
+    const auto held = static_cast<int64_t>(hits_.members.size()) * kMemberBytes;
+    const int64_t room = clock_.Room();
+    if (room > clock_.max_bytes() / 4 && room > held) return;
+    finder_->Forget();
+    GiveBackFreed();
+  }
+  // How many members may be rebuilt and compared at once.
+  size_t MostMembers() {
+    constexpr int64_t kLeast = 256;
+    return static_cast<size_t>(std::max(clock_.Room() / kMemberBytes, kLeast));
+  }
+
+  Clock& clock_;
+  Enumerator all_;
+  Hits hits_;
+  std::unique_ptr<PairFinder> finder_;
+  int passes_ = 0;
 };
 
 // A graph's outputs must fit into a mask.
@@ -108,47 +258,9 @@ absl::StatusOr<Generated> Generate(const Preset& preset,
   RETURN_IF_ERROR(CheckDepth(preset, enumerate.depth));
   Generated out;
   Clock clock(preset, options, out.stats);
-  Enumerator all(preset, enumerate);
-  Hits hits(all.terms().symmetry().num_leaves());
-  auto go_on = [&](int level, double share) {
-    return clock.GoOn(all.bytes(), {.depth = level,
-                                    .graphs = all.stats().graphs,
-                                    .classes = hits.classes,
-                                    .share = share});
-  };
-  // What a stopped enumeration has found is compared all the same.
-  auto compare_on = [&] {
-    return out.stats.stop_reason != "complete" || go_on(enumerate.depth, 1);
-  };
-  bool ended = all.Run(go_on);
-  FindHits(all, hits);
-  PairFinder finder(all, hits, enumerate.seed);
-  finder.Compare(0, compare_on);
-  // Then two outputs, then more: each from what was found before.
-  if (ended) {
-    const size_t before = hits.members.size();
-    finder.MarkTensors();
-    ended = all.RunPairs(go_on);
-    const std::vector<uint64_t> open_pairs = FindHits(all, hits);
-    finder.Compare(before, compare_on);
-    if (ended) {
-      const size_t more = hits.members.size();
-      std::vector<uint64_t> open;
-      for (size_t i = before; i < more; ++i) {
-        open.push_back(hits.members[i].code);
-      }
-      all.ShutAll();
-      all.MarkOpen(std::move(open));
-      all.RunMore(open_pairs, go_on);
-      FindHits(all, hits);
-      finder.Compare(more, compare_on);
-    }
-  }
-  out.stats.peak_bytes = std::max(out.stats.peak_bytes, all.bytes());
-  out.stats.classes = hits.classes;
-  out.candidates =
-      CandidatesOf(all, hits, enumerate.seed, finder.Take(out.stats.found));
-  out.stats.enumerated = all.stats();
+  Rounds rounds(preset, enumerate, clock);
+  rounds.Run();
+  out.candidates = rounds.Finish(out.stats);
   out.stats.enumerate_s = clock.seconds();
   return out;
 }

@@ -28,8 +28,8 @@ struct GenerateProgress {
 };
 
 struct GenerateOptions {
-  EnumerateOptions enumerate;  // a depth of 0: the preset's own
-  int64_t max_bytes = INT64_MAX;
+  EnumerateOptions enumerate;     // a depth of 0: the preset's own
+  int64_t max_bytes = INT64_MAX;  // that the process may hold
   double max_seconds = 1e18;
   // Called now and then; false stops the run.
   std::function<bool(const GenerateProgress&)> progress = nullptr;
@@ -38,8 +38,11 @@ struct GenerateOptions {
 struct GenerateStats {
   EnumerateStats enumerated;
   CandidateStats found;
-  int64_t classes = 0;  // different fingerprints
-  int64_t peak_bytes = 0;
+  int64_t classes = 0;     // different fingerprints
+  int64_t peak_bytes = 0;  // of the process, as far as it was asked
+  // How often all graphs were gone through for choices of several outputs: more
+  // than twice where memory did not hold all at once.
+  int passes = 0;
   double enumerate_s = 0;
   // "complete", "time", "memory" or "interrupted".
   std::string stop_reason = "complete";

@@ -15,11 +15,6 @@ namespace isomer::gen {
 
 namespace {
 
-struct Coded {
-  uint64_t code;
-  uint32_t cls;
-};
-
 // Runs `work()` on as many threads as the enumeration has.
 template <class F>
 void OnThreads(const Enumerator& all, const F& work) {
@@ -28,13 +23,6 @@ void OnThreads(const Enumerator& all, const F& work) {
   work();
   for (std::thread& t : pool) t.join();
 }
-
-// What met in a part of the tables.
-struct Met {
-  std::vector<Coded> codes;            // classes are numbered from 0
-  std::vector<uint64_t> fingerprints;  // of these classes
-  int64_t classes = 0;                 // different fingerprints, met or not
-};
 
 // True if one of the outputs is surely made alike.
 bool MadeAlike(const Makings& a, const Makings& b) {
@@ -62,6 +50,7 @@ void FindNews(absl::Span<const Entry> entries, std::vector<bool>& news) {
   if (any) news[0] = news[1] = true;
 }
 
+// What met in a part of the tables; classes are numbered from 0.
 Met SortPart(Enumerator& all, int part) {
   std::vector<Entry> entries;
   int64_t size = 0;
@@ -91,7 +80,7 @@ Met SortPart(Enumerator& all, int part) {
 
 // Sorts codes, no two of which are equal: stretches of them side by side, which
 // are then merged.
-void SortCodes(const Enumerator& all, std::vector<Coded>& codes) {
+void SortCodes(const Enumerator& all, absl::Span<Coded> codes) {
   auto less = [](const Coded& a, const Coded& b) { return a.code < b.code; };
   const size_t stretches = all.options().threads;
   auto start = [&](size_t s) {
@@ -106,34 +95,6 @@ void SortCodes(const Enumerator& all, std::vector<Coded>& codes) {
   for (size_t s = 1; s < stretches; ++s) {
     std::inplace_merge(codes.begin(), start(s), start(s + 1), less);
   }
-}
-
-// What met in all parts, the codes in order; their classes are numbered from
-// `first` on.
-Met SortTables(Enumerator& all, uint32_t first) {
-  std::vector<Met> parts(Table::kParts);
-  std::atomic<int> next{0};
-  OnThreads(all, [&] {
-    for (int part = next++; part < Table::kParts; part = next++) {
-      parts[part] = SortPart(all, part);
-    }
-  });
-  Met met;
-  size_t size = 0;
-  for (const Met& part : parts) size += part.codes.size();
-  met.codes.reserve(size);
-  for (Met& part : parts) {
-    for (const Coded& c : part.codes) {
-      met.codes.push_back({c.code, first + c.cls});
-    }
-    first += static_cast<uint32_t>(part.fingerprints.size());
-    met.classes += part.classes;
-    met.fingerprints.insert(met.fingerprints.end(), part.fingerprints.begin(),
-                            part.fingerprints.end());
-    part = {};
-  }
-  SortCodes(all, met.codes);
-  return met;
 }
 
 // A member as the enumeration names its tensors.
@@ -319,17 +280,62 @@ class Rebuilder {
 
 }  // namespace
 
-std::vector<uint64_t> FindHits(Enumerator& all, Hits& hits) {
+void Hits::Forget() {
+  dag = Dag(dag.num_leaves());
+  members = {};
+  outputs = {};
+}
+
+Met SortTables(Enumerator& all, Hits& hits) {
+  std::vector<Met> parts(kParts);
+  std::atomic<int> next{0};
+  OnThreads(all, [&] {
+    for (int part = next++; part < kParts; part = next++) {
+      parts[part] = SortPart(all, part);
+    }
+  });
+  Met met;
+  size_t size = 0;
+  for (const Met& part : parts) size += part.codes.size();
+  met.codes.reserve(size);
+  for (Met& part : parts) {
+    for (const Coded& c : part.codes) {
+      met.codes.push_back({c.code, hits.met + c.cls});
+    }
+    hits.met += static_cast<uint32_t>(part.fingerprints.size());
+    hits.classes += part.classes;
+    met.fingerprints.insert(met.fingerprints.end(), part.fingerprints.begin(),
+                            part.fingerprints.end());
+    part = {};
+  }
+  return met;
+}
+
+void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits) {
+  const size_t from = met.added;
+  size_t to = met.codes.size();
+  if (most < to - from) {
+    to = from + most;
+    // A class that does not end there comes next, unless it is the only one.
+    size_t start = to;
+    while (start > from && met.codes[start - 1].cls == met.codes[to].cls) {
+      --start;
+    }
+    if (start > from) to = start;
+    while (start == from && to < met.codes.size() &&
+           met.codes[to].cls == met.codes[from].cls) {
+      ++to;
+    }
+  }
+  const auto codes = absl::MakeSpan(met.codes).subspan(from, to - from);
+  SortCodes(all, codes);
   const auto before = static_cast<int64_t>(hits.members.size());
-  Met met =
-      SortTables(all, hits.members.empty() ? 0 : hits.members.back().cls + 1);
-  hits.classes += met.classes;
-  Rebuilder(all, met.codes).Run(hits);
+  Rebuilder(all, codes).Run(hits);
   std::stable_sort(hits.members.begin() + before, hits.members.end(),
                    [](const Member& a, const Member& b) {
                      return a.cls != b.cls ? a.cls < b.cls : a.steps < b.steps;
                    });
-  return std::move(met.fingerprints);
+  met.added = to;
 }
 
 }  // namespace isomer::gen

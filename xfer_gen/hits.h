@@ -22,22 +22,42 @@ struct Member {
 
 struct Hits {
   explicit Hits(int num_leaves) : dag(num_leaves) {}
+  // Gives up the members and all that they are made of; the counts stay.
+  void Forget();
 
   Dag dag;
   // In the order in which they were added, then by class, steps and code.
   std::vector<Member> members;
   std::vector<TensorId> outputs;
   int64_t classes = 0;  // different fingerprints, met or not
+  uint32_t met = 0;     // classes that are numbered
 
   absl::Span<const TensorId> OutputsOf(const Member& m) const {
     return absl::MakeConstSpan(outputs).subspan(m.first, m.count);
   }
 };
 
-// Sorts the tables of an enumeration and adds what met to the hits, rebuilt;
-// the tables are empty afterwards. Two outputs are left out if one of them is
-// made alike in all others that they met. Returns the fingerprints that stay.
-std::vector<uint64_t> FindHits(Enumerator& all, Hits& hits);
+struct Coded {
+  uint64_t code;
+  uint32_t cls;
+};
+
+// What met in the tables.
+struct Met {
+  std::vector<Coded> codes;            // by class
+  std::vector<uint64_t> fingerprints;  // of these classes
+  int64_t classes = 0;                 // different fingerprints, met or not
+  size_t added = 0;                    // codes whose members are in the hits
+};
+
+// Sorts the tables of an enumeration, which are empty afterwards, and counts
+// and numbers the classes in the hits. Two outputs are left out if one of them
+// is made alike in all others that they met.
+Met SortTables(Enumerator& all, Hits& hits);
+
+// Rebuilds the members of the next classes, at most `most` of them unless one
+// class has more, and adds them to the hits.
+void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits);
 
 }  // namespace isomer::gen
 

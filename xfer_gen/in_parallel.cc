@@ -2,15 +2,16 @@
 #include "xfer_gen/in_parallel.h"
 
 #include <atomic>
+#include <set>
 #include <utility>
 
 namespace isomer::gen {
 
 namespace {
 
-// Tasks ahead, per thread: more keep threads from waiting for each other, fewer
-// are done for nothing.
-constexpr size_t kAhead = 2;
+// Long parts ahead, per thread: more keep threads from waiting for each other,
+// fewer are done for nothing.
+constexpr size_t kAhead = 4;
 
 }  // namespace
 
@@ -25,9 +26,13 @@ void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task) {
   for (std::thread& t : pool) t.join();
 }
 
-Ahead::Ahead(int threads, size_t n, std::function<void(size_t)> task)
-    : window_(threads > 1 ? kAhead * static_cast<size_t>(threads) : 1),
-      task_(std::move(task)),
+Ahead::Ahead(int threads, size_t n, size_t window,
+             std::function<std::optional<Kind>(size_t)> begin,
+             std::function<void(size_t)> finish)
+    : window_(threads > 1 ? window : 1),
+      most_finishing_(kAhead * static_cast<size_t>(threads)),
+      begin_(std::move(begin)),
+      finish_(std::move(finish)),
       done_(n) {
   if (n < 2) return;
   for (int t = 1; t < threads; ++t) pool_.emplace_back([this] { Work(); });
@@ -41,22 +46,56 @@ Ahead::~Ahead() {
   for (std::thread& t : pool_) t.join();
 }
 
-void Ahead::RunNext() {
-  const size_t i = next_++;
+void Ahead::Begin(size_t i) {
   mutex_.Unlock();
-  task_(i);
+  const std::optional<Kind> more = begin_(i);
+  mutex_.Lock();
+  if (more) {
+    open_.emplace(i, *more);
+  } else {
+    done_[i] = true;
+  }
+}
+
+void Ahead::Finish(size_t i) {
+  finishing_.insert(open_.extract(i));
+  mutex_.Unlock();
+  finish_(i);
   mutex_.Lock();
   done_[i] = true;
+}
+
+std::optional<size_t> Ahead::ToFinish() const {
+  if (open_.empty()) return std::nullopt;
+  if (open_.begin()->first == awaited_) return awaited_;
+  if (finishing_.size() >= most_finishing_) return std::nullopt;
+  std::set<Kind> before;
+  for (const auto& [i, kind] : finishing_) before.insert(kind);
+  for (const auto& [i, kind] : open_) {
+    if (before.insert(kind).second) return i;
+  }
+  return open_.begin()->first;
+}
+
+// What is awaited comes first. Short parts come before others, since they are
+// never for nothing.
+void Ahead::RunNext() {
+  const std::optional<size_t> i = ToFinish();
+  if (i && (*i == awaited_ || !MayBegin())) {
+    Finish(*i);
+  } else {
+    Begin(next_++);
+  }
 }
 
 void Ahead::Work() {
   absl::MutexLock lock(&mutex_);
   auto go_on = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    return ended_ || next_ == done_.size() || MayRun();
+    return ended_ || MayRun();
   };
   for (;;) {
     mutex_.Await(absl::Condition(&go_on));
-    if (ended_ || next_ == done_.size()) return;
+    if (ended_) return;
     RunNext();
   }
 }
@@ -64,6 +103,7 @@ void Ahead::Work() {
 void Ahead::Await(size_t i) {
   absl::MutexLock lock(&mutex_);
   awaited_ = i;
+  finishing_.erase(finishing_.begin(), finishing_.lower_bound(i));
   auto go_on = [this, i]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     return done_[i] || MayRun();
   };

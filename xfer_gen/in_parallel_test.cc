@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <optional>
 #include <vector>
+
+#include "absl/algorithm/container.h"
+#include "absl/strings/str_join.h"
+#include "absl/synchronization/mutex.h"
 
 namespace isomer::gen {
 namespace {
@@ -18,37 +23,87 @@ TEST(InParallelTest, EveryTaskRunsOnce) {
   InParallel(3, 0, [](size_t) { FAIL() << "there is no task"; });
 }
 
+// Counts the parts of tasks; every third has a long one.
+struct Counted {
+  explicit Counted(size_t n) : begun(n), finished(n) {}
+
+  Ahead On(int threads, size_t window = 20) {
+    return Ahead(
+        threads, begun.size(), window,
+        [this](size_t i) -> std::optional<Ahead::Kind> {
+          ++begun[i];
+          if (i % 3 != 0) return std::nullopt;
+          return i;
+        },
+        [this](size_t i) {
+          EXPECT_EQ(begun[i], 1) << i;
+          ++finished[i];
+        });
+  }
+
+  std::vector<std::atomic<int>> begun, finished;
+};
+
 TEST(AheadTest, ATaskIsDoneWhenItIsAwaited) {
   for (int threads : {1, 2, 5}) {
-    std::vector<std::atomic<int>> runs(200);
-    Ahead ahead(threads, runs.size(), [&](size_t i) { ++runs[i]; });
-    for (size_t i = 0; i < runs.size(); ++i) {
+    Counted runs(200);
+    Ahead ahead = runs.On(threads);
+    for (size_t i = 0; i < 200; ++i) {
       ahead.Await(i);
-      EXPECT_EQ(runs[i], 1) << i;
+      EXPECT_EQ(runs.begun[i], 1) << i;
+      EXPECT_EQ(runs.finished[i], i % 3 == 0) << i;
     }
   }
 }
 
 TEST(AheadTest, OneThreadRunsNothingAhead) {
-  std::vector<int> runs(3);
-  Ahead ahead(1, runs.size(), [&](size_t i) { ++runs[i]; });
-  EXPECT_EQ(runs, (std::vector<int>{0, 0, 0}));
+  Counted runs(4);
+  Ahead ahead = runs.On(1);
+  EXPECT_EQ(runs.begun[0], 0);
   ahead.Await(0);
-  EXPECT_EQ(runs, (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(runs.finished[0], 1);
+  EXPECT_EQ(runs.begun[1], 0);
 }
 
 TEST(AheadTest, TasksFarAheadDoNotBegin) {
-  std::vector<std::atomic<int>> runs(1000);
+  Counted runs(1000);
   {
-    Ahead ahead(2, runs.size(), [&](size_t i) { ++runs[i]; });
+    Ahead ahead = runs.On(2, /*window=*/60);
+    ahead.Await(0);
+    ahead.Await(1);
+  }
+  EXPECT_EQ(runs.finished[0], 1);
+  for (size_t i = 61; i < 1000; ++i) EXPECT_EQ(runs.begun[i], 0) << i;
+  // Eight long parts at most: 3, 6, ..., 24.
+  for (size_t i = 27; i < 61; ++i) EXPECT_EQ(runs.finished[i], 0) << i;
+}
+
+TEST(AheadTest, WhatIsAlikeComesLast) {
+  absl::Mutex mutex;
+  std::vector<size_t> order;
+  auto other_is_done = [&] { return absl::c_linear_search(order, 5); };
+  {
+    Ahead ahead(
+        2, 8, 20,
+        [](size_t i) -> std::optional<Ahead::Kind> { return i == 5 ? 1 : 0; },
+        [&](size_t i) {
+          absl::MutexLock lock(&mutex);
+          order.push_back(i);
+          if (i == 0) mutex.Await(absl::Condition(&other_is_done));
+        });
     ahead.Await(0);
   }
-  EXPECT_EQ(runs[0], 1);
-  for (size_t i = 100; i < runs.size(); ++i) EXPECT_EQ(runs[i], 0) << i;
+  // A thread may have taken one other before task 0 was there.
+  EXPECT_LE(absl::c_find(order, 5) - order.begin(), 2)
+      << absl::StrJoin(order, " ");
 }
 
 TEST(AheadTest, NothingToDo) {
-  Ahead ahead(4, 0, [](size_t) { FAIL() << "there is no task"; });
+  auto begin = [](size_t) -> std::optional<Ahead::Kind> {
+    ADD_FAILURE() << "there is no task";
+    return std::nullopt;
+  };
+  Ahead ahead(4, 0, 20, begin, [](size_t) {});
 }
 
 }  // namespace

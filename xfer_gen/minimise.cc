@@ -3,6 +3,7 @@
 #include "xfer_gen/minimise.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,10 +11,12 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/base/thread_annotations.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "graph/hashing.h"
 #include "graph/rule.h"
 #include "ops/status.h"
 #include "xfer_gen/derive_theory.h"
@@ -27,8 +30,11 @@ namespace {
 
 using ir::RuleSyntax;
 
-// Candidates that are looked at side by side.
-constexpr size_t kBatch = 32;
+// Candidates that are looked at with the same rules.
+constexpr size_t kStretch = 32;
+// Graphs of a derivation when a candidate is looked at: more find little more,
+// and what they miss is dropped in the end.
+constexpr int kLookGraphs = 400;
 
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
@@ -93,6 +99,8 @@ class Minimiser {
   absl::StatusOr<Minimised> Run(absl::Span<const Candidate> candidates);
 
  private:
+  using TheoryPtr = std::shared_ptr<const Theory>;
+
   struct Kept {
     RuleSyntax rule;
     int number = 0;  // in the theory
@@ -101,42 +109,43 @@ class Minimiser {
 
   // What is known of a candidate before it is taken.
   struct Looked {
-    const Candidate* candidate = nullptr;
     std::unique_ptr<Proposer> proposer;
     std::optional<ir::Rule> rule;  // where it was seen
     bool both_ways = false;
     std::optional<std::string> why;  // it is left out
-    int rules = 0;                   // that there were
+    bool left = false;               // at first
+    int rules = -1;                  // that it was asked of
     std::optional<absl::StatusOr<Proposal>> proposal;
   };
 
-  std::optional<std::string> Given(const ir::Rule& rule, bool both_ways,
-                                   DeriveLimits limits) const;
-  Looked Look(const Candidate& candidate);
-  void LookAgain(Looked& looked) const;
-  absl::Status TakeBatch(absl::Span<const Candidate* const> batch);
+  std::unique_ptr<Looked> Look(const Candidate& candidate,
+                               const Theory& theory);
+  void AskWhetherGiven(Looked& looked, const Theory& theory) const;
   void ProposeAhead(Looked& looked);
-  absl::Status Take(Looked looked);
+  absl::Status TakeAll(absl::Span<const Candidate* const> order);
+  absl::Status Take(const Candidate& candidate, Looked looked);
   absl::Status Keep(RuleSyntax rule, const Candidate& candidate);
-  const Equation& EquationOf(int number) const;
+  TheoryPtr Current() const;
+  std::optional<Derivation> DerivedWithout(const Kept& kept,
+                                           Theory theory) const;
   void DropWhatLaterRulesGive();
   ir::RuleFileSyntax File() const;
 
   const MinimiseOptions& options_;
   Proofs proofs_;
-  Theory theory_;
-  // Held by whoever changes the theory, or looks at it ahead of that.
-  absl::Mutex mutex_;
+  // Replaced whenever a rule is kept; what others look at stays as it was.
+  mutable absl::Mutex mutex_;
+  TheoryPtr theory_ ABSL_GUARDED_BY(mutex_) = std::make_shared<Theory>();
   std::vector<Kept> kept_;
-  int64_t done_ = 0, total_ = 0;  // candidates
+  // Seconds of all threads.
+  std::atomic<double> proposing_s_ = 0, looking_s_ = 0;
   Minimised out_;
 };
 
-// How the rules so far give a rule, if they do: in every direction in which it
-// is worth having.
-std::optional<std::string> Minimiser::Given(const ir::Rule& rule,
-                                            bool both_ways,
-                                            DeriveLimits limits) const {
+// How a theory gives a rule, if it does: in every direction in which it is
+// worth having.
+std::optional<Derivation> Derived(const ir::Rule& rule, bool both_ways,
+                                  DeriveLimits limits, const Theory& theory) {
   const auto source = OperatorsOf(rule.source());
   const auto target = OperatorsOf(rule.target());
   // A rule that also hands out what it uses inside is a merge and a slice in
@@ -144,68 +153,102 @@ std::optional<std::string> Minimiser::Given(const ir::Rule& rule,
   const bool nested = Nested(rule.source()) || Nested(rule.target());
   limits.forward = !nested && !MoreThan(target, source);
   limits.backward = !nested && both_ways && !MoreThan(source, target);
-  const auto d = DeriveRule(rule, theory_, limits);
-  if (!d) return std::nullopt;
-  if (d->steps() == 0) return "both sides are the same";
-  return absl::StrCat(d->whole ? "instance of " : "derived by ",
-                      absl::StrJoin(StepNames(*d, theory_), ", "));
+  return DeriveRule(rule, theory, limits);
 }
 
-Minimiser::Looked Minimiser::Look(const Candidate& candidate) {
-  Looked out;
-  out.candidate = &candidate;
-  out.rules = theory_.rules();
-  out.proposer =
+std::string TextOf(const Derivation& d, const Theory& theory) {
+  if (d.steps() == 0) return "both sides are the same";
+  return absl::StrCat(d.whole ? "instance of " : "derived by ",
+                      absl::StrJoin(StepNames(d, theory), ", "));
+}
+
+// The operators of a rule: candidates that have the same often become one rule.
+Ahead::Kind KindOf(const ir::Rule& rule) {
+  uint64_t hash = 0;
+  for (const auto* side : {&rule.source(), &rule.target()}) {
+    for (const auto& [name, times] : OperatorsOf(*side)) {
+      hash = ir::HashCombine(ir::HashCombine(hash, ir::HashText(name)),
+                             static_cast<uint64_t>(times));
+    }
+  }
+  return hash;
+}
+
+// True if no rule that the derivation takes is left out.
+bool Enabled(const Derivation& d, const Theory& theory) {
+  auto enabled = [&](int e) { return theory.enabled(*theory.equations()[e]); };
+  return absl::c_all_of(d.from_source, enabled) &&
+         absl::c_all_of(d.from_target, enabled);
+}
+
+Minimiser::TheoryPtr Minimiser::Current() const {
+  absl::MutexLock lock(&mutex_);
+  return theory_;
+}
+
+std::unique_ptr<Minimiser::Looked> Minimiser::Look(const Candidate& candidate,
+                                                   const Theory& theory) {
+  auto out = std::make_unique<Looked>();
+  out->proposer =
       std::make_unique<Proposer>(candidate, options_.generalise, proofs_);
-  const RuleSyntax seen = out.proposer->Seen();
+  const RuleSyntax seen = out->proposer->Seen();
   auto checked = ir::Rule::Create(seen);
   if (!checked.ok()) checked = ir::Rule::Create(seen, /*reversed=*/true);
   if (!checked.ok()) {
-    out.why = absl::StrCat("ill-formed: ", checked.status().message());
+    out->why = absl::StrCat("ill-formed: ", checked.status().message());
     return out;
   }
-  out.both_ways = seen.both_ways;
-  out.why = Given(*checked, seen.both_ways, options_.limits);
-  out.rule = *std::move(checked);
+  out->both_ways = seen.both_ways;
+  out->rule = *std::move(checked);
+  AskWhetherGiven(*out, theory);
   return out;
 }
 
-// Looks once more if rules have come since, not as far as the first time: what
-// it misses is dropped in the end.
-void Minimiser::LookAgain(Looked& looked) const {
-  constexpr int kGraphs = 300;
-  if (looked.rules == theory_.rules()) return;
+// Asks whether the rules of a theory give a candidate, unless that is known.
+void Minimiser::AskWhetherGiven(Looked& looked, const Theory& theory) const {
+  if (looked.rules == theory.rules()) return;
   DeriveLimits limits = options_.limits;
-  limits.graphs = std::min(limits.graphs, kGraphs);
-  looked.why = Given(*looked.rule, looked.both_ways, limits);
-  looked.rules = theory_.rules();
+  limits.graphs = std::min(limits.graphs, kLookGraphs);
+  const auto d = Derived(*looked.rule, looked.both_ways, limits, theory);
+  looked.why.reset();
+  if (d) looked.why = TextOf(*d, theory);
+  looked.rules = theory.rules();
 }
 
-// Candidates are looked at side by side with the rules at the start of the
-// batch; those that are left are taken one after the other, while others are
-// generalised and proved ahead of that.
-absl::Status Minimiser::TakeBatch(absl::Span<const Candidate* const> batch) {
-  std::vector<Looked> looked(batch.size());
-  InParallel(options_.threads, batch.size(),
-             [&](size_t i) { looked[i] = Look(*batch[i]); });
-  std::vector<Looked*> left;
-  for (Looked& l : looked) {
-    if (!l.why) left.push_back(&l);
-  }
-  Ahead ahead(options_.threads, left.size(),
-              [&](size_t i) { ProposeAhead(*left[i]); });
-  size_t next = 0;
-  for (Looked& l : looked) {
-    if (next < left.size() && &l == left[next]) {
-      const absl::Time start = absl::Now();
-      ahead.Await(next++);
-      // Now that all before it are taken, what is known of it is settled.
-      LookAgain(l);
-      if (!l.why && !l.proposal) l.proposal = l.proposer->Propose();
-      out_.generalise_s += Since(start);
+// Candidates are taken one after the other. Those that come next are looked at
+// with the rules that there were a fixed number of candidates before, and those
+// that are left are generalised and proved ahead of their turn.
+absl::Status Minimiser::TakeAll(absl::Span<const Candidate* const> order) {
+  std::vector<std::unique_ptr<Looked>> looked(order.size());
+  // The rules that candidates are looked at with, for this stretch of them and
+  // for the next.
+  TheoryPtr rules[2] = {Current(), Current()};
+  auto look = [&](size_t i) -> std::optional<Ahead::Kind> {
+    const absl::Time start = absl::Now();
+    TheoryPtr theory;
+    {
+      absl::MutexLock lock(&mutex_);
+      theory = rules[i / kStretch % 2];
     }
-    RETURN_IF_ERROR(Take(std::move(l)));
-    out_.stopped = options_.progress && !options_.progress(++done_, total_);
+    looked[i] = Look(*order[i], *theory);
+    looked[i]->left = !looked[i]->why;
+    looking_s_ += Since(start);
+    if (!looked[i]->left) return std::nullopt;
+    return KindOf(*looked[i]->rule);
+  };
+  Ahead ahead(options_.threads, order.size(), kStretch, look,
+              [&](size_t i) { ProposeAhead(*looked[i]); });
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i % kStretch == 0) {
+      absl::MutexLock lock(&mutex_);
+      rules[(i / kStretch + 1) % 2] = theory_;
+    }
+    ahead.Await(i);
+    RETURN_IF_ERROR(Take(*order[i], std::move(*looked[i])));
+    looked[i].reset();
+    out_.stopped = options_.progress &&
+                   !options_.progress(static_cast<int64_t>(i) + 1,
+                                      static_cast<int64_t>(order.size()));
     if (out_.stopped) break;
   }
   return absl::OkStatus();
@@ -214,32 +257,38 @@ absl::Status Minimiser::TakeBatch(absl::Span<const Candidate* const> batch) {
 // A rule of an earlier candidate may yet give this one, and its proposal is
 // then for nothing.
 void Minimiser::ProposeAhead(Looked& looked) {
-  {
-    absl::ReaderMutexLock lock(&mutex_);
-    LookAgain(looked);
-  }
+  const absl::Time start = absl::Now();
+  AskWhetherGiven(looked, *Current());
+  const absl::Time then = absl::Now();
   if (!looked.why) looked.proposal = looked.proposer->Propose();
+  looking_s_ += absl::ToDoubleSeconds(then - start);
+  proposing_s_ += Since(then);
 }
 
-absl::Status Minimiser::Take(Looked looked) {
+// Now that all before it are taken, what is known of it is settled.
+absl::Status Minimiser::Take(const Candidate& candidate, Looked looked) {
   auto drop = [&](std::string why) {
-    out_.dropped.push_back({looked.candidate->text, std::move(why)});
+    out_.dropped.push_back({candidate.text, std::move(why)});
     return absl::OkStatus();
   };
+  if (looked.left) {
+    AskWhetherGiven(looked, *Current());
+    if (!looked.why && !looked.proposal) ProposeAhead(looked);
+  }
   if (looked.why) return drop(*std::move(looked.why));
   ASSIGN_OR_RETURN(Proposal proposal, *std::move(looked.proposal));
-  if (proposal.rule) {
-    return Keep(*std::move(proposal.rule), *looked.candidate);
-  }
+  if (proposal.rule) return Keep(*std::move(proposal.rule), candidate);
   out_.unproved += proposal.unproved;
   return drop(std::move(proposal.why));
 }
 
 absl::Status Minimiser::Keep(RuleSyntax rule, const Candidate& candidate) {
-  const int number = theory_.rules();
+  auto more = std::make_shared<Theory>(*Current());
+  const int number = more->rules();
+  RETURN_IF_ERROR(more->Add(rule));
   {
     absl::MutexLock lock(&mutex_);
-    RETURN_IF_ERROR(theory_.Add(rule));
+    theory_ = std::move(more);
   }
   if (!candidate.origin.empty()) {
     rule.comments = {absl::StrCat("From ", candidate.origin, ": ",
@@ -251,22 +300,32 @@ absl::Status Minimiser::Keep(RuleSyntax rule, const Candidate& candidate) {
   return absl::OkStatus();
 }
 
-const Equation& Minimiser::EquationOf(int number) const {
-  return *absl::c_find_if(theory_.equations(),
-                          [&](const Equation& e) { return e.of == number; });
+std::optional<Derivation> Minimiser::DerivedWithout(const Kept& kept,
+                                                    Theory theory) const {
+  theory.Enable(kept.number, false);
+  const auto equation = absl::c_find_if(
+      theory.equations(), [&](const auto& e) { return e->of == kept.number; });
+  return Derived((*equation)->rule, kept.rule.both_ways, options_.limits,
+                 theory);
 }
 
-// Larger rules go first, so that what is left is what is easy to read.
+// Larger rules go first, so that what is left is what is easy to read. What all
+// others do not give stays; what they give is looked at again where that took a
+// rule that is gone.
 void Minimiser::DropWhatLaterRulesGive() {
-  for (auto k = kept_.rbegin(); k != kept_.rend(); ++k) {
-    const Equation& equation = EquationOf(k->number);
-    theory_.Enable(k->number, false);
-    if (auto why = Given(equation.rule, k->rule.both_ways, options_.limits)) {
-      k->dropped = true;
-      out_.dropped.push_back({ir::PrintRule(k->rule), *std::move(why)});
-    } else {
-      theory_.Enable(k->number, true);
+  Theory theory = *Current();
+  std::vector<std::optional<Derivation>> given(kept_.size());
+  InParallel(options_.threads, kept_.size(),
+             [&](size_t i) { given[i] = DerivedWithout(kept_[i], theory); });
+  for (size_t i = kept_.size(); i-- > 0;) {
+    if (given[i] && !Enabled(*given[i], theory)) {
+      given[i] = DerivedWithout(kept_[i], theory);
     }
+    if (!given[i]) continue;
+    theory.Enable(kept_[i].number, false);
+    kept_[i].dropped = true;
+    out_.dropped.push_back(
+        {ir::PrintRule(kept_[i].rule), TextOf(*given[i], theory)});
   }
 }
 
@@ -287,36 +346,43 @@ ir::RuleFileSyntax Minimiser::File() const {
   return file;
 }
 
-absl::StatusOr<Minimised> Minimiser::Run(
-    absl::Span<const Candidate> candidates) {
-  const absl::Time start = absl::Now();
-  for (const RuleSyntax& rule : options_.known) {
-    RETURN_IF_ERROR(theory_.Add(rule));
-  }
-  // Of rules of one size, those with more variables say more. A value that is
-  // used twice counts twice: x + x is an instance of x + y, not smaller.
+// Of rules of one size, those with more variables say more. A value that is
+// used twice counts twice: x + x is an instance of x + y, not smaller.
+std::vector<const Candidate*> InOrder(absl::Span<const Candidate> candidates) {
   struct Sized {
     const Candidate* candidate;
     int64_t size;
   };
-  std::vector<Sized> order;
+  std::vector<Sized> sized;
   for (const Candidate& c : candidates) {
     const RuleSyntax rule = c.rule();
-    order.push_back({&c, TreeSize(rule.source) + TreeSize(rule.target)});
+    sized.push_back({&c, TreeSize(rule.source) + TreeSize(rule.target)});
   }
-  absl::c_stable_sort(order, [](const Sized& a, const Sized& b) {
+  absl::c_stable_sort(sized, [](const Sized& a, const Sized& b) {
     return a.size != b.size
                ? a.size < b.size
                : a.candidate->leaves.size() > b.candidate->leaves.size();
   });
-  total_ = static_cast<int64_t>(order.size());
-  for (size_t i = 0; i < order.size() && !out_.stopped;) {
-    std::vector<const Candidate*> batch;
-    for (; i < order.size() && batch.size() < kBatch; ++i) {
-      batch.push_back(order[i].candidate);
-    }
-    RETURN_IF_ERROR(TakeBatch(batch));
+  std::vector<const Candidate*> order;
+  for (const Sized& s : sized) order.push_back(s.candidate);
+  return order;
+}
+
+absl::StatusOr<Minimised> Minimiser::Run(
+    absl::Span<const Candidate> candidates) {
+  const absl::Time start = absl::Now();
+  auto known = std::make_shared<Theory>();
+  for (const RuleSyntax& rule : options_.known) {
+    RETURN_IF_ERROR(known->Add(rule));
   }
+  {
+    absl::MutexLock lock(&mutex_);
+    theory_ = std::move(known);
+  }
+  RETURN_IF_ERROR(TakeAll(InOrder(candidates)));
+  const double took = Since(start);
+  const double busy = proposing_s_ + looking_s_;
+  out_.generalise_s = busy > 0 ? took * proposing_s_ / busy : 0;
   DropWhatLaterRulesGive();
   out_.file = File();
   out_.minimise_s = Since(start) - out_.generalise_s;

@@ -46,6 +46,7 @@ struct Minimised {
   std::vector<Dropped> dropped;
   int64_t generalised = 0;  // candidates that became rules
   int64_t unproved = 0;     // candidates left out because they are not proved
+  // The time it took, by what the threads were busy with.
   double generalise_s = 0;  // with proving
   double minimise_s = 0;
   bool stopped = false;

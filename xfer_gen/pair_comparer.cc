@@ -28,8 +28,13 @@ void PairWorlds::Grow(const Dag& dag) {
   for (DagFacts& f : facts_) f.Grow(dag);
 }
 
+void PairWorlds::Forget() {
+  for (DagFacts& f : facts_) f = {};
+}
+
 PairComparer::PairComparer(const Preset& preset, const Hits& hits,
-                           PairWorlds& worlds, uint64_t seed)
+                           PairWorlds& worlds, uint64_t seed,
+                           int64_t most_bytes)
     : preset_(preset),
       hits_(hits),
       dag_(hits.dag),
@@ -37,6 +42,7 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
   for (size_t i = 0; i < worlds.size(); ++i) {
     values_.emplace_back(dag_, worlds[i], ir::HashCombine(seed, i),
                          &worlds.facts(i));
+    values_.back().HoldAtMost(most_bytes);
     std::set<uint64_t>& prints = leaf_prints_.emplace_back();
     for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
       prints.insert(values_.back().Print(static_cast<TensorId>(leaf)));
@@ -44,6 +50,15 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
   }
   coder_.emplace(dag_, values_[0]);
   cutter_.emplace(dag_, values_[0], *coder_, seed);
+}
+
+void PairComparer::Forget() {
+  for (DagValues& values : values_) {
+    values.Forget();
+    for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
+      values.Print(static_cast<TensorId>(leaf));
+    }
+  }
 }
 
 void PairComparer::PrintStep(uint32_t step) {

@@ -57,6 +57,8 @@ class PairWorlds {
   DagFacts& facts(size_t i) { return facts_[i]; }
   // Makes room for what has been added to the dag.
   void Grow(const Dag& dag);
+  // Gives up what is known of the dag.
+  void Forget();
 
  private:
   World& first_;
@@ -66,9 +68,13 @@ class PairWorlds {
 
 class PairComparer {
  public:
-  // There are at least two worlds, grown to the dag.
+  // There are at least two worlds, grown to the dag. At most `most_bytes` of
+  // values are kept in each.
   PairComparer(const Preset& preset, const Hits& hits, PairWorlds& worlds,
-               uint64_t seed);
+               uint64_t seed, int64_t most_bytes);
+
+  // Called when the hits and what is known of them have been given up.
+  void Forget();
 
   // Finds the prints of a step in the second world, in which classes are
   // compared. All steps must have theirs before.

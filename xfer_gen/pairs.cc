@@ -3,8 +3,8 @@
 #include "xfer_gen/pairs.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
-#include <iterator>
 #include <mutex>
 #include <thread>
 #include <tuple>
@@ -54,12 +54,17 @@ void AddUp(const CandidateStats& from, CandidateStats& to) {
 
 }  // namespace
 
-PairFinder::PairFinder(Enumerator& all, const Hits& hits, uint64_t seed)
-    : all_(all), hits_(hits), worlds_(all, ir::HashMix(seed + 0x5eed)) {
+PairFinder::PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
+                       int64_t most_bytes)
+    : all_(all),
+      hits_(hits),
+      worlds_(all, ir::HashMix(seed + 0x5eed)),
+      kept_(hits.dag.num_leaves()) {
   worlds_.Grow(hits.dag);
   for (int t = 0; t < all.options().threads; ++t) {
     comparers_.push_back(std::make_unique<PairComparer>(
-        all.preset(), hits, worlds_, ir::HashMix(seed + 0x5eed)));
+        all.preset(), hits, worlds_, ir::HashMix(seed + 0x5eed),
+        most_bytes / static_cast<int64_t>(worlds_.size())));
   }
 }
 
@@ -117,31 +122,65 @@ void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
   });
 }
 
-void PairFinder::MarkTensors() {
-  const std::vector<Member>& members = hits_.members;
-  std::vector<uint64_t> open, impure;
+void PairFinder::Keep() {
+  // The first outputs of steps in the kept dag.
+  std::vector<TensorId> firsts(hits_.dag.num_steps(), kNone);
+  auto keep = [&](auto& self, TensorId t) -> TensorId {
+    if (hits_.dag.IsLeaf(t)) return t;
+    const uint32_t number = hits_.dag.step_of(t);
+    const DagStep& step = hits_.dag.step(number);
+    if (firsts[number] == kNone) {
+      std::array<TensorId, kMaxOperands> operands = {};
+      for (int k = 0; k < step.arity; ++k) {
+        operands[k] = self(self, step.operands[k]);
+      }
+      firsts[number] = kept_.Add(
+          step.tmpl, {operands.data(), static_cast<size_t>(step.arity)},
+          step.outputs);
+    }
+    return firsts[number] + (t - step.first);
+  };
   auto add = [&](size_t i, std::vector<uint64_t>& codes) {
-    const uint32_t cls = members[i].cls;
-    for (; i < members.size() && members[i].cls == cls; ++i) {
-      codes.push_back(members[i].code);
+    const uint32_t cls = hits_.members[i].cls;
+    for (; i < hits_.members.size() && hits_.members[i].cls == cls; ++i) {
+      codes.push_back(hits_.members[i].code);
     }
   };
   for (const auto& comparer : comparers_) {
-    for (size_t i : comparer->open) add(i, open);
-    for (size_t i : comparer->impure) add(i, impure);
+    for (EqualPair& p : comparer->found) {
+      for (SideOutputs* side : {&p.a, &p.b, &p.cuts}) {
+        for (TensorId& t : *side) t = keep(keep, t);
+      }
+      p.place += forgotten_;
+      pairs_.push_back(std::move(p));
+    }
+    for (size_t i : comparer->open) add(i, open_);
+    for (size_t i : comparer->impure) add(i, impure_);
+    comparer->found = {};
+    comparer->open = comparer->impure = {};
   }
-  all_.MarkOpen(std::move(open));
-  all_.MarkImpure(std::move(impure));
+}
+
+void PairFinder::Forget() {
+  Keep();
+  forgotten_ += hits_.members.size();
+  hits_.Forget();
+  worlds_.Forget();
+  worlds_.Grow(hits_.dag);
+  for (const auto& comparer : comparers_) comparer->Forget();
+  steps_ = 0;
+}
+
+void PairFinder::MarkTensors() {
+  Keep();
+  all_.MarkOpen(std::move(open_));
+  all_.MarkImpure(std::move(impure_));
 }
 
 std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {
-  std::vector<EqualPair> found;
-  for (const auto& comparer : comparers_) {
-    std::move(comparer->found.begin(), comparer->found.end(),
-              std::back_inserter(found));
-    AddUp(comparer->stats, stats);
-  }
-  return Distinct(std::move(found), stats);
+  Keep();
+  for (const auto& comparer : comparers_) AddUp(comparer->stats, stats);
+  return Distinct(std::move(pairs_), stats);
 }
 
 }  // namespace isomer::gen

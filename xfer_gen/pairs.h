@@ -18,17 +18,25 @@ namespace isomer::gen {
 // enumeration.
 class PairFinder {
  public:
-  PairFinder(Enumerator& all, const Hits& hits, uint64_t seed);
+  // Values of at most `most_bytes` are kept for each thread.
+  PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
+             int64_t most_bytes = int64_t{96} << 20);
 
   // Compares the members from number `first` on. `go_on` is asked now and then,
   // by one thread at a time, and may stop the search.
   void Compare(size_t first, const std::function<bool()>& go_on);
+  // Gives the hits up, and all that is known of them but the pairs and the
+  // marks of tensors. This makes room, and time is lost where they are met
+  // again.
+  void Forget();
   // Tells the enumeration which of the single tensors compared are open: they
   // equal another one which is not the same template on equal operands; and
   // which are impure: their fingerprint has met one of another value.
   void MarkTensors();
-  // The pairs, in an order that depends on neither threads nor time.
+  // The pairs, in an order that depends on neither threads nor time; their
+  // tensors are those of kept().
   std::vector<EqualPair> Take(CandidateStats& stats);
+  Dag& kept() { return kept_; }
 
  private:
   // Calls `work(comparer)` on all threads.
@@ -37,11 +45,18 @@ class PairFinder {
   // compared, in the order of the steps, which is kind to caches.
   void FindPrints();
 
+  // Takes what the comparers have found out of the hits.
+  void Keep();
+
   Enumerator& all_;
-  const Hits& hits_;
+  Hits& hits_;
   PairWorlds worlds_;
   uint32_t steps_ = 0;  // whose prints are there
   std::vector<std::unique_ptr<PairComparer>> comparers_;  // by thread
+  Dag kept_;
+  std::vector<EqualPair> pairs_;         // in it
+  size_t forgotten_ = 0;                 // members
+  std::vector<uint64_t> open_, impure_;  // codes
 };
 
 }  // namespace isomer::gen

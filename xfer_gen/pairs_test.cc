@@ -6,8 +6,10 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
+#include "xfer_gen/candidates.h"
 #include "xfer_gen/generate.h"
 
 namespace isomer::gen {
@@ -56,6 +58,41 @@ TEST(Pairs, WhatAMaximumHidesIsNoVariable) {
     found = found || c.text == "max(relu(x1), x2) <=> relu(max(x1, x2))";
   }
   EXPECT_TRUE(found);
+}
+
+// The candidates of single tensors, compared so many members at a time; what
+// was compared is given up before the next if `forget` says so.
+std::string InGroups(size_t most, bool forget) {
+  const Preset preset = Hiding();
+  Enumerator all(preset, {.depth = 3});
+  EXPECT_TRUE(all.Run([](int, double) { return true; }));
+  Hits hits(all.terms().symmetry().num_leaves());
+  PairFinder finder(all, hits, 1);
+  Met met = SortTables(all, hits);
+  int groups = 0;
+  for (; met.added < met.codes.size(); ++groups) {
+    if (forget) finder.Forget();
+    const size_t before = hits.members.size();
+    AddHits(all, met, most, hits);
+    EXPECT_GT(hits.members.size(), before);
+    finder.Compare(before, [] { return true; });
+  }
+  EXPECT_EQ(groups == 1, most > met.codes.size());
+  CandidateStats stats;
+  const std::vector<EqualPair> pairs = finder.Take(stats);
+  Generated out;
+  out.candidates =
+      CandidatesOf(all, finder.kept(), 1, pairs, [] { return true; });
+  return WriteCandidates("", out);
+}
+
+TEST(Pairs, GroupsOfClassesFindWhatAllFind) {
+  const std::string all = InGroups(1 << 30, false);
+  EXPECT_GT(all.size(), 10000);
+  for (size_t most : {1, 50, 1000}) {
+    EXPECT_TRUE(InGroups(most, false) == all) << most;
+    EXPECT_TRUE(InGroups(most, true) == all) << most;
+  }
 }
 
 }  // namespace

@@ -166,7 +166,8 @@ absl::StatusOr<Proposal> Proposer::Propose() {
     if (out.why.empty()) out.why = *std::move(reason);
   }
   if (!candidate_.said_by_sizes) {
-    RuleSyntax seen = AtRanks(candidate_.rule(), leaves_);
+    ASSIGN_OR_RETURN(RuleSyntax seen, generaliser_.Named());
+    seen = Renamed(std::move(seen));
     ASSIGN_OR_RETURN(std::optional<std::string> still, ProveWays(seen));
     if (!still) {
       out.rule = std::move(seen);

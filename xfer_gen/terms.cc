@@ -28,8 +28,17 @@ TermSet Union(const TermSet& a, TermId t) {
 }
 
 Terms::Terms(const Symmetry& symmetry) : symmetry_(symmetry) {
-  term_of_.assign(symmetry.num_leaves(), kNone);
+  for (int i = 0; i < symmetry.num_leaves(); ++i) term_of_.push_back(kNone);
   table_.assign(1 << 10, kNone);
+}
+
+void Terms::Clear() {
+  terms_.clear();
+  term_of_.clear();
+  orbits_ = {};
+  rows_.clear();
+  table_ = {};
+  over_ = {};
 }
 
 uint64_t Terms::HashOf(int tmpl, absl::Span<const TensorId> operands) const {
@@ -52,7 +61,9 @@ TermId Terms::Find(int tmpl, absl::Span<const TensorId> operands) const {
 }
 
 void Terms::Grow() {
-  table_.assign(table_.size() * 2, kNone);
+  const size_t size_before = table_.size();
+  table_ = {};  // not held twice
+  table_.assign(size_before * 2, kNone);
   const size_t mask = table_.size() - 1;
   for (TermId t = 0; t < size(); ++t) {
     const Term& term = terms_[t];
@@ -152,13 +163,6 @@ absl::Span<const TermId> Terms::Over(const TermSet& below) const {
   const auto it = over_.find(below);
   if (it == over_.end()) return {};
   return it->second;
-}
-
-int64_t Terms::bytes() const {
-  return static_cast<int64_t>(
-      terms_.capacity() * sizeof(Term) + term_of_.capacity() * 4 +
-      orbits_.capacity() * sizeof(Orbit) + rows_.capacity() * 4 +
-      table_.capacity() * 4 + terms_.size() * 12);
 }
 
 }  // namespace isomer::gen

@@ -14,6 +14,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/types/span.h"
+#include "xfer_gen/grow_array.h"
 #include "xfer_gen/symmetry.h"
 
 namespace isomer::gen {
@@ -102,15 +103,15 @@ class Terms {
   absl::Span<const TermId> OrbitOf(TermId t) const {
     const Orbit& o = orbits_[terms_[t].orbit];
     const size_t end = &o == &orbits_.back() ? rows_.size() : (&o + 1)->row;
-    return absl::MakeConstSpan(rows_).subspan(o.row, end - o.row);
+    return {rows_.begin() + o.row, end - o.row};
   }
+
+  // Gives up all terms.
+  void Clear();
 
   // The terms that are made of leaves and of these terms, each of which they
   // need; ascending.
   absl::Span<const TermId> Over(const TermSet& below) const;
-
-  // Bytes held.
-  int64_t bytes() const;
 
  private:
   struct Orbit {
@@ -125,10 +126,10 @@ class Terms {
   uint64_t HashOf(int tmpl, absl::Span<const TensorId> operands) const;
 
   const Symmetry& symmetry_;
-  std::vector<Term> terms_;
-  std::vector<TermId> term_of_;
+  GrowArray<Term> terms_;
+  GrowArray<TermId> term_of_;
   std::vector<Orbit> orbits_;
-  std::vector<TermId> rows_;
+  GrowArray<TermId> rows_;
   std::vector<TermId> table_;  // by hash of template and operands
   absl::flat_hash_map<TermSet, std::vector<TermId>> over_;
 };
