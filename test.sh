@@ -118,7 +118,7 @@ step_readme() {
 
 # Every target tagged "fuzz", from the corpus in the tree if there is one.
 step_fuzz() {
-  local targets target name corpus binaries status=0
+  local targets target name corpus binaries log failed=() status=0
   targets=$(bazel query --noshow_progress \
     "attr(tags, 'fuzz', kind('cc_binary rule', //...))")
   if [ -z "$targets" ]; then return; fi
@@ -128,16 +128,21 @@ step_fuzz() {
     name=${target#//}
     name=${name/:/\/}
     corpus=build/corpus/$name
+    log=build/log/${name/\//_}.log
     mkdir -p "$corpus"
     if timeout --foreground $((FUZZ_SECONDS + 60)) "$binaries/$name" \
       -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=4096 \
-      -artifact_prefix="build/corpus/" "$corpus" $(seeds "$name"); then
+      -artifact_prefix="build/corpus/" "$corpus" $(seeds "$name") \
+      >"$log" 2>&1; then
       echo "PASSED $target" >>build/results/fuzz
     else
       echo "FAILED $target" >>build/results/fuzz
+      failed+=("$log")
       status=1
     fi
   done
+  # What a failure says stands at the end.
+  for log in "${failed[@]}"; do tail -n 40 "$log"; done
   return "$status"
 }
 

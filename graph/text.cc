@@ -118,13 +118,12 @@ class Printer {
   std::string out_;
 };
 
-// More elements than anyone writes down; a short text must not ask for more
-// memory than there is.
-constexpr int64_t kMaxConstant = 1 << 24;
-
 class Parser {
  public:
-  explicit Parser(std::vector<Token> tokens) : tokens_(std::move(tokens)) {}
+  Parser(std::vector<Token> tokens, const ParseOptions& options)
+      : tokens_(std::move(tokens)),
+        options_(options),
+        elements_left_(options.max_elements) {}
 
   absl::StatusOr<Graph> Parse() {
     while (Peek().kind != Token::Kind::kEnd) RETURN_IF_ERROR(Statement());
@@ -239,10 +238,11 @@ class Parser {
     RETURN_IF_ERROR(Expect(":"));
     ASSIGN_OR_RETURN(std::optional<TensorType> type, Type());
     if (!type) return ErrorAt(at, "a constant has a type");
-    if (NumElements(*type) > kMaxConstant) {
-      return ErrorAt(at, absl::StrCat("a constant in text has at most ",
-                                      kMaxConstant, " elements"));
+    if (NumElements(*type) > elements_left_) {
+      return ErrorAt(at, absl::StrCat("the constants of a text have at most ",
+                                      options_.max_elements, " elements"));
     }
+    elements_left_ -= NumElements(*type);
     RETURN_IF_ERROR(Expect("="));
     const Position value_at = Peek().at;
     const char* begin = Peek().text.data();
@@ -382,6 +382,8 @@ class Parser {
   }
 
   std::vector<Token> tokens_;
+  const ParseOptions& options_;
+  int64_t elements_left_;
   size_t at_ = 0;
   Graph graph_;
   std::map<std::string, Value> values_;
@@ -393,9 +395,10 @@ std::string PrintGraph(const Graph& graph, const PrintOptions& options) {
   return Printer(graph, options).Print();
 }
 
-absl::StatusOr<Graph> ParseGraph(absl::string_view text) {
+absl::StatusOr<Graph> ParseGraph(absl::string_view text,
+                                 const ParseOptions& options) {
   ASSIGN_OR_RETURN(std::vector<Token> tokens, Tokenize(text));
-  return Parser(std::move(tokens)).Parse();
+  return Parser(std::move(tokens), options).Parse();
 }
 
 }  // namespace isomer::ir

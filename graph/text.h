@@ -29,8 +29,15 @@ struct PrintOptions {
 
 std::string PrintGraph(const Graph& graph, const PrintOptions& options = {});
 
+struct ParseOptions {
+  // Elements of all constants together: a short text must not ask for more
+  // memory than there is.
+  int64_t max_elements = 1 << 24;
+};
+
 // Reads a graph; errors say line and column.
-absl::StatusOr<Graph> ParseGraph(absl::string_view text);
+absl::StatusOr<Graph> ParseGraph(absl::string_view text,
+                                 const ParseOptions& options = {});
 
 }  // namespace isomer::ir
 

@@ -10,11 +10,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using isomer::ir::Graph;
   using isomer::ir::ParseGraph;
   // Large constants would only test the allocator.
+  const isomer::ir::ParseOptions small = {.max_elements = 4096};
   if (size > 4096) return 0;
-  absl::StatusOr<Graph> g =
-      ParseGraph(absl::string_view(reinterpret_cast<const char*>(data), size));
+  absl::StatusOr<Graph> g = ParseGraph(
+      absl::string_view(reinterpret_cast<const char*>(data), size), small);
   if (!g.ok()) return 0;
-  absl::StatusOr<Graph> again = ParseGraph(isomer::ir::PrintGraph(*g));
+  absl::StatusOr<Graph> again = ParseGraph(isomer::ir::PrintGraph(*g), small);
   isomer::Check(again.ok(), "a printed graph does not parse");
   isomer::Check(again->size() == g->size(), "a printed graph differs");
   return 0;

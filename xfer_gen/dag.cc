@@ -59,8 +59,8 @@ DagValues::DagValues(const Dag& dag, World& world, uint64_t seed,
                      DagFacts* shared)
     : dag_(dag), world_(world), facts_(shared != nullptr ? *shared : own_) {
   for (int leaf = 0; leaf < dag.num_leaves(); ++leaf) {
-    leaf_values_.push_back(
-        LeafValues(seed, leaf, world.type(world.leaf_kind(leaf))));
+    leaf_values_.push_back(LeafValues(
+        seed, leaf, world.type(world.leaf_kind(leaf)), !world.first()));
   }
 }
 

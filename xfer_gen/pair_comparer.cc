@@ -13,6 +13,8 @@ namespace {
 // Every member is paired with the first few of its class; with several outputs
 // with fewer, since there are many more of them and little to be found.
 constexpr size_t kPartners = 4, kWidePartners = 2;
+// Members before it that a new one is held against.
+constexpr size_t kBefore = 8;
 
 }  // namespace
 
@@ -47,6 +49,9 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
     for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
       prints.insert(values_.back().Print(static_cast<TensorId>(leaf)));
     }
+  }
+  for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
+    ++leaves_[values_[0].Kind(static_cast<TensorId>(leaf))];
   }
   coder_.emplace(dag_, values_[0]);
   cutter_.emplace(dag_, values_[0], *coder_, seed);
@@ -88,15 +93,45 @@ void PairComparer::Class(size_t begin, size_t end) {
 void PairComparer::Group(absl::Span<const std::pair<uint64_t, size_t>> members,
                          size_t world) {
   const uint32_t least = hits_.members[members[0].second].steps;
-  for (size_t j = 1; j < members.size(); ++j) {
+  makings_.clear();
+  before_.clear();
+  for (size_t j = 0; j < members.size(); ++j) {
     const Member& larger = hits_.members[members[j].second];
-    const size_t most = larger.count == 1 ? kPartners : kWidePartners;
+    const bool single = larger.count == 1;
+    const uint64_t making = single ? MakingOf(larger) : 0;
+    if (single && makings_.contains(making)) {
+      ++stats.implied;
+      continue;
+    }
+    const size_t most = single ? kPartners : kWidePartners;
+    bool holds = true;
     for (size_t i = 0; i < std::min(j, most); ++i) {
       const Member& partner = hits_.members[members[i].second];
       if (partner.steps > least) break;
-      Pair(larger, partner, world);
+      holds = Pair(larger, partner, world) && holds;
     }
+    if (!single || !holds) continue;
+    makings_.insert(making);
+    before_.push_back(hits_.OutputsOf(larger)[0]);
   }
+}
+
+bool PairComparer::FollowsFromOneBefore(TensorId t) {
+  const size_t n = std::min(before_.size(), kBefore);
+  return std::any_of(before_.end() - n, before_.end(), [&](TensorId u) {
+    PairCode code;
+    if (cutter_->Cuts({&t, 1}, {&u, 1}, code).empty()) return false;
+    // With leaves in their places it has been enumerated.
+    absl::flat_hash_map<KindId, int> used;
+    for (TensorId v : coder_->variables()) {
+      const KindId kind = values_[0].Kind(v);
+      const auto leaves = leaves_.find(kind);
+      if (leaves == leaves_.end() || ++used[kind] > leaves->second) {
+        return false;
+      }
+    }
+    return EqualElsewhere({t}, {u}).value_or(false);
+  });
 }
 
 bool PairComparer::IsOpen(size_t begin, size_t end) {
@@ -166,7 +201,7 @@ SideOutputs PairComparer::Matched(absl::Span<const TensorId> a,
   return out;
 }
 
-void PairComparer::Pair(const Member& larger, const Member& smaller,
+bool PairComparer::Pair(const Member& larger, const Member& smaller,
                         size_t world) {
   ++stats.pairs;
   const auto outputs = hits_.OutputsOf(larger);
@@ -175,32 +210,39 @@ void PairComparer::Pair(const Member& larger, const Member& smaller,
   Check(b.size() == a.size(), "outputs that do not pair");
   if (IsImplied(a, b, world) || FallsApart(a, b)) {
     ++stats.implied;
-    return;
+    return true;
   }
   EqualPair p;
   p.place = place_;
   p.code = coder_->Code(a, b, {});
   // Under other names it has been seen.
   const uint64_t nameless = coder_->NamelessKey();
-  if (seen_nameless_.contains(nameless)) return;
+  if (seen_nameless_.contains(nameless)) return true;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
   if (!seen_elsewhere_.contains(key)) {
     const std::optional<bool> other = EqualElsewhere(a, b);
     if (other.has_value() && !*other) {
       ++stats.false_positives;
-      return;
+      return false;
     }
     p.elsewhere = other.has_value();
     auto& seen = p.elsewhere ? seen_elsewhere_ : seen_here_;
-    if (seen.insert(key).second) {
+    if (!seen.contains(key)) {
+      // Under other names it may yet be new.
+      if (a.size() == 1 && FollowsFromOneBefore(a[0])) {
+        ++stats.implied;
+        return true;
+      }
+      seen.insert(key);
       p.a = a;
       p.b = b;
       found.push_back(std::move(p));
     }
-    if (!other.has_value()) return;
+    if (!other.has_value()) return true;
   }
   seen_nameless_.insert(nameless);
+  return true;
 }
 
 std::optional<bool> PairComparer::EqualElsewhere(const SideOutputs& a,

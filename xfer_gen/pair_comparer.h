@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "absl/types/span.h"
 #include "xfer_gen/dag.h"
@@ -90,7 +91,8 @@ class PairComparer {
 
  private:
   // Pairs every member with the first ones that have the fewest steps; what
-  // two larger members are to each other follows.
+  // two larger members are to each other follows. A tensor that is made as one
+  // before it, of equal operands, says nothing new.
   void Group(absl::Span<const std::pair<uint64_t, size_t>> members,
              size_t world);
   uint64_t Print(size_t world, TensorId t) {
@@ -114,8 +116,11 @@ class PairComparer {
   // The outputs of b in the order of those of a that they equal.
   SideOutputs Matched(absl::Span<const TensorId> a,
                       absl::Span<const TensorId> b, size_t world);
-  // Adds the pair if it is new.
-  void Pair(const Member& larger, const Member& smaller, size_t world);
+  // True if a smaller equality turns the tensor into one of the last members
+  // before it: what they have in common may be anything.
+  bool FollowsFromOneBefore(TensorId t);
+  // Adds the pair if it is new; false if it does not hold at other sizes.
+  bool Pair(const Member& larger, const Member& smaller, size_t world);
   // Whether both sides are equal at the other sizes; nothing if no assignment
   // types both.
   std::optional<bool> EqualElsewhere(const SideOutputs& a,
@@ -133,10 +138,15 @@ class PairComparer {
   std::vector<uint64_t>& prints_;                // in the second world
   std::deque<DagValues> values_;                 // by world
   std::vector<std::set<uint64_t>> leaf_prints_;  // by world
+  absl::flat_hash_map<KindId, int> leaves_;      // how many, in the first one
   std::optional<PairCoder> coder_;
   std::optional<PairCutter> cutter_;
   size_t place_ = 0;                               // of the class at hand
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
+  // Of the members that were paired, single tensors: how they are made, and
+  // they themselves.
+  absl::flat_hash_set<uint64_t> makings_;
+  std::vector<TensorId> before_;
   // Hashes of the codes of pairs that hold at other sizes, and of pairs that do
   // not type there. What is like the former says nothing new, whatever its
   // names; it is known by its nameless key.

@@ -44,8 +44,7 @@ std::string TextOf(const std::string& preset) {
   return "";
 }
 
-std::vector<Candidate> Candidates(int depth, int threads, bool prune,
-                                  const std::string& name = "tiny") {
+Generated Found(int depth, int threads, bool prune, const std::string& name) {
   auto preset = ParsePreset(name, TextOf(name));
   EXPECT_TRUE(preset.ok()) << preset.status();
   GenerateOptions options;
@@ -54,7 +53,11 @@ std::vector<Candidate> Candidates(int depth, int threads, bool prune,
   options.enumerate.prune = prune;
   auto found = Generate(*preset, options);
   EXPECT_TRUE(found.ok()) << found.status();
-  return found->candidates;
+  return *std::move(found);
+}
+
+std::vector<Candidate> Candidates(int depth, int threads) {
+  return Found(depth, threads, true, "tiny").candidates;
 }
 
 ir::RuleFileSyntax Rules(const std::vector<Candidate>& candidates,
@@ -67,9 +70,9 @@ ir::RuleFileSyntax Rules(const std::vector<Candidate>& candidates,
 }
 
 TEST(Pipeline, SameBytesWithAnyNumberOfThreads) {
-  const ir::RuleFileSyntax one = Rules(Candidates(2, 1, true));
-  const ir::RuleFileSyntax two = Rules(Candidates(2, 2, true), 2);
-  const ir::RuleFileSyntax three = Rules(Candidates(2, 3, true), 3);
+  const ir::RuleFileSyntax one = Rules(Candidates(2, 1));
+  const ir::RuleFileSyntax two = Rules(Candidates(2, 2), 2);
+  const ir::RuleFileSyntax three = Rules(Candidates(2, 3), 3);
   EXPECT_GE(one.items.size(), 8);
   EXPECT_EQ(ir::PrintRuleFile(one), ir::PrintRuleFile(two));
   EXPECT_EQ(ir::SerializeRules(one), ir::SerializeRules(three));
@@ -77,7 +80,7 @@ TEST(Pipeline, SameBytesWithAnyNumberOfThreads) {
 
 TEST(Pipeline, NothingEmittedIsRefuted) {
   int tried = 0;
-  for (const ir::RuleItem& item : Rules(Candidates(2, 1, true)).items) {
+  for (const ir::RuleItem& item : Rules(Candidates(2, 1)).items) {
     const auto* syntax = std::get_if<ir::RuleSyntax>(&item);
     if (syntax == nullptr) continue;
     auto rule = ir::Rule::Create(*syntax);
@@ -96,13 +99,13 @@ TEST(Pipeline, NothingEmittedIsRefuted) {
 class Pruning : public testing::TestWithParam<std::string> {};
 
 TEST_P(Pruning, LosesNothing) {
-  const std::vector<Candidate> pruned = Candidates(3, 2, true, GetParam());
-  const std::vector<Candidate> all = Candidates(3, 2, false, GetParam());
-  EXPECT_GT(all.size(), pruned.size());
+  const Generated pruned = Found(3, 2, true, GetParam());
+  const Generated all = Found(3, 2, false, GetParam());
+  EXPECT_GT(all.stats.enumerated.graphs, pruned.stats.enumerated.graphs);
   Theory theory;
-  ASSERT_TRUE(theory.AddFile(Rules(pruned, 2)).ok());
+  ASSERT_TRUE(theory.AddFile(Rules(pruned.candidates, 2)).ok());
   int rules = 0;
-  for (const ir::RuleItem& item : Rules(all, 2).items) {
+  for (const ir::RuleItem& item : Rules(all.candidates, 2).items) {
     const auto* syntax = std::get_if<ir::RuleSyntax>(&item);
     if (syntax == nullptr) continue;
     auto rule = ir::Rule::Create(*syntax);

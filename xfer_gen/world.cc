@@ -130,9 +130,15 @@ const CarriedDims::Outputs& CarriedDims::Of(const std::string& key,
   return it->second;
 }
 
-std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type) {
-  return RandomValues(ir::HashCombine(ir::HashMix(seed + 1), leaf),
-                      NumElements(type));
+std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type,
+                              bool above) {
+  uint64_t h = ir::HashCombine(ir::HashMix(seed + 1), leaf);
+  std::vector<Field> values = RandomValues(h, NumElements(type));
+  while (values.size() == 1 && Less(Field(), values[0]) != above) {
+    h = ir::HashMix(h);
+    values = RandomValues(h, 1);
+  }
+  return values;
 }
 
 uint64_t TypeHash(const TensorType& type) {
@@ -171,8 +177,9 @@ World::World(const Preset& preset, int assignment, uint64_t seed,
         LeafType(preset.leaves[leaves[i].cls], leaves[i].index, sizes_);
     leaf_kinds_.push_back(
         Intern(type, std::vector<int>(type.shape.size(), -1)));
-    leaf_values_.push_back(LeafValues(seed, static_cast<int>(i), type));
-    spare_values_.push_back(LeafValues(~seed, static_cast<int>(i), type));
+    const int leaf = static_cast<int>(i);
+    leaf_values_.push_back(LeafValues(seed, leaf, type, !first_));
+    spare_values_.push_back(LeafValues(~seed, leaf, type, first_));
   }
 }
 

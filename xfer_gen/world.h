@@ -113,8 +113,11 @@ class CarriedDims {
   std::map<std::string, Outputs> known_;
 };
 
-// Random values of a leaf; different seeds and leaves give different ones.
-std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type);
+// Random values of a leaf; different seeds and leaves give different ones. A
+// single element is above zero or not as asked: one that is below wherever it
+// is drawn would let relu pass for zero.
+std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type,
+                              bool above);
 
 // A template and the kinds of its operands, at most kMaxParams.
 struct InstanceKey {
@@ -152,6 +155,8 @@ class World {
   bool HasSeam(KindId kind, int dim) const;
 
   KindId leaf_kind(int leaf) const { return leaf_kinds_[leaf]; }
+  // Whether it has the first line of sizes.
+  bool first() const { return first_; }
   // The values of a leaf; `spare` gives values that no leaf has.
   const Field* leaf_values(int leaf, bool spare = false) const {
     return (spare ? spare_values_ : leaf_values_)[leaf].data();
@@ -204,7 +209,7 @@ class World {
 
   const Preset& preset_;
   const Sizes& sizes_;
-  const bool first_;  // line of sizes
+  const bool first_;
   int64_t max_elements_;
   bool has_seams_ = false;
   std::deque<Kind> kinds_;
