@@ -55,6 +55,26 @@ Dag::Steps Dag::Cone(absl::Span<const TensorId> tensors) const {
   return out;
 }
 
+Dag::Variables Dag::VariablesOf(TensorId t,
+                                absl::Span<const TensorId> cuts) const {
+  Variables out;
+  CollectVariables(t, cuts, out);
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+void Dag::CollectVariables(TensorId t, absl::Span<const TensorId> cuts,
+                           Variables& out) const {
+  if (IsLeaf(t) || std::find(cuts.begin(), cuts.end(), t) != cuts.end()) {
+    out.push_back(t);
+    return;
+  }
+  for (TensorId operand : step(step_of(t)).span()) {
+    CollectVariables(operand, cuts, out);
+  }
+}
+
 DagValues::DagValues(const Dag& dag, World& world, uint64_t seed,
                      DagFacts* shared)
     : dag_(dag), world_(world), facts_(shared != nullptr ? *shared : own_) {

@@ -55,8 +55,15 @@ class Dag {
   using Steps = absl::InlinedVector<uint32_t, 2 * kMaxSteps>;
   Steps Cone(absl::Span<const TensorId> tensors) const;
 
+  // The leaves that stand in a tensor, in order, and those of `cuts` in place
+  // of what is above them.
+  using Variables = absl::InlinedVector<TensorId, 8>;
+  Variables VariablesOf(TensorId t, absl::Span<const TensorId> cuts = {}) const;
+
  private:
   void Collect(TensorId t, Steps& out) const;
+  void CollectVariables(TensorId t, absl::Span<const TensorId> cuts,
+                        Variables& out) const;
 
   int num_leaves_;
   std::vector<uint32_t> step_of_;

@@ -50,8 +50,11 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
       prints.insert(values_.back().Print(static_cast<TensorId>(leaf)));
     }
   }
-  for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
-    ++leaves_[values_[0].Kind(static_cast<TensorId>(leaf))];
+  const std::vector<Leaf> leaves = LeavesOf(preset);
+  for (size_t i = 0; i < leaves.size(); ++i) {
+    LeafCount& count = leaves_[values_[0].Kind(static_cast<TensorId>(i))];
+    ++count.all;
+    count.data += !preset.leaves[leaves[i].cls].weight;
   }
   coder_.emplace(dag_, values_[0]);
   cutter_.emplace(dag_, values_[0], *coder_, seed);
@@ -98,7 +101,9 @@ void PairComparer::Group(absl::Span<const std::pair<uint64_t, size_t>> members,
   for (size_t j = 0; j < members.size(); ++j) {
     const Member& larger = hits_.members[members[j].second];
     const bool single = larger.count == 1;
-    const uint64_t making = single ? MakingOf(larger) : 0;
+    const uint64_t making =
+        single ? ir::HashCombine(MakingOf(larger), OperandVariables(larger))
+               : 0;
     if (single && makings_.contains(making)) {
       ++stats.implied;
       continue;
@@ -120,17 +125,35 @@ bool PairComparer::FollowsFromOneBefore(TensorId t) {
   const size_t n = std::min(before_.size(), kBefore);
   return std::any_of(before_.end() - n, before_.end(), [&](TensorId u) {
     PairCode code;
-    if (cutter_->Cuts({&t, 1}, {&u, 1}, code).empty()) return false;
-    // With leaves in their places it has been enumerated.
-    absl::flat_hash_map<KindId, int> used;
-    for (TensorId v : coder_->variables()) {
-      const KindId kind = values_[0].Kind(v);
-      const auto leaves = leaves_.find(kind);
-      if (leaves == leaves_.end() || ++used[kind] > leaves->second) {
-        return false;
-      }
+    const SideOutputs cuts = cutter_->Cuts({&t, 1}, {&u, 1}, code);
+    if (cuts.empty()) return false;
+    if (dag_.VariablesOf(t, cuts) != dag_.VariablesOf(u, cuts)) return false;
+    return LeavesMayStandFor(coder_->variables(), t, u) &&
+           EqualElsewhere({t}, {u}).value_or(false);
+  });
+}
+
+bool PairComparer::LeavesMayStandFor(absl::Span<const TensorId> variables,
+                                     TensorId t, TensorId u) {
+  absl::flat_hash_map<KindId, LeafCount> used;
+  for (TensorId v : variables) ++used[values_[0].Kind(v)].all;
+  absl::flat_hash_set<TensorId> data;
+  for (uint32_t s : dag_.Cone({t, u})) {
+    const DagStep& step = dag_.step(s);
+    const std::vector<Template::Operand>& takes =
+        preset_.templates[step.tmpl].takes;
+    for (int i = 0; i < step.arity; ++i) {
+      if (takes[i] == Template::Operand::kData) data.insert(step.operands[i]);
     }
-    return EqualElsewhere({t}, {u}).value_or(false);
+  }
+  for (TensorId v : variables) {
+    used[values_[0].Kind(v)].data += data.contains(v);
+  }
+  return std::all_of(used.begin(), used.end(), [&](const auto& entry) {
+    const auto& [kind, needed] = entry;
+    const auto there = leaves_.find(kind);
+    return there != leaves_.end() && needed.all <= there->second.all &&
+           needed.data <= there->second.data;
   });
 }
 
@@ -170,6 +193,18 @@ uint64_t PairComparer::MakingOf(const Member& m) {
   uint64_t h = ir::HashCombine(s.tmpl, t - s.first);
   for (uint64_t print : operands) h = ir::HashCombine(h, print);
   return h;
+}
+
+uint64_t PairComparer::OperandVariables(const Member& m) {
+  const TensorId t = hits_.OutputsOf(m)[0];
+  uint64_t sum = 0;
+  if (dag_.IsLeaf(t)) return sum;
+  for (TensorId operand : dag_.step(dag_.step_of(t)).span()) {
+    uint64_t h = Print(0, operand);
+    for (TensorId v : dag_.VariablesOf(operand)) h = ir::HashCombine(h, v);
+    sum += ir::HashMix(h);
+  }
+  return sum;
 }
 
 bool PairComparer::Keys(size_t begin, size_t end, size_t world) {

@@ -92,7 +92,7 @@ class PairComparer {
  private:
   // Pairs every member with the first ones that have the fewest steps; what
   // two larger members are to each other follows. A tensor that is made as one
-  // before it, of equal operands, says nothing new.
+  // before it, of equal operands with the same variables, says nothing new.
   void Group(absl::Span<const std::pair<uint64_t, size_t>> members,
              size_t world);
   uint64_t Print(size_t world, TensorId t) {
@@ -111,6 +111,9 @@ class PairComparer {
   bool IsOpen(size_t begin, size_t end);
   // The template, the output and the values of the operands, as one number.
   uint64_t MakingOf(const Member& m);
+  // Which variables stand in the operands, of whatever value: an equality of
+  // tensors that do not have the same ones may be no rule.
+  uint64_t OperandVariables(const Member& m);
   // The outputs of members, as one number each; false if one does not type.
   bool Keys(size_t begin, size_t end, size_t world);
   // The outputs of b in the order of those of a that they equal.
@@ -119,6 +122,9 @@ class PairComparer {
   // True if a smaller equality turns the tensor into one of the last members
   // before it: what they have in common may be anything.
   bool FollowsFromOneBefore(TensorId t);
+  // Whether a pair has been enumerated with leaves in place of its variables.
+  bool LeavesMayStandFor(absl::Span<const TensorId> variables, TensorId t,
+                         TensorId u);
   // Adds the pair if it is new; false if it does not hold at other sizes.
   bool Pair(const Member& larger, const Member& smaller, size_t world);
   // Whether both sides are equal at the other sizes; nothing if no assignment
@@ -138,7 +144,11 @@ class PairComparer {
   std::vector<uint64_t>& prints_;                // in the second world
   std::deque<DagValues> values_;                 // by world
   std::vector<std::set<uint64_t>> leaf_prints_;  // by world
-  absl::flat_hash_map<KindId, int> leaves_;      // how many, in the first one
+  // How many there are of a kind in the first one, and those that are data.
+  struct LeafCount {
+    int all = 0, data = 0;
+  };
+  absl::flat_hash_map<KindId, LeafCount> leaves_;
   std::optional<PairCoder> coder_;
   std::optional<PairCutter> cutter_;
   size_t place_ = 0;                               // of the class at hand
