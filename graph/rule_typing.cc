@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "ops/status.h"
 
@@ -51,19 +52,20 @@ using Solution = std::pair<std::string, DimExpr>;
 class CaseFinder {
  public:
   CaseFinder(const BoundRule& rule, std::vector<DType> dtypes, Sampled sampled,
-             int& steps_left)
+             size_t most_cases, int& steps_left)
       : rule_(rule),
         dtypes_(std::move(dtypes)),
         sampled_(sampled),
+        most_cases_(most_cases),
         steps_(steps_left),
         tensors_(rule.tensors.size()),
         attrs_(rule.attrs.size()),
         fixed_ranks_(FixedRanks(rule)) {}
 
   void Search() {
-    Typing nothing;
-    nothing.errors = Errors::kBare;
-    Search(nothing, nothing);
+    Typing source, target;
+    source.errors = target.errors = Errors::kBare;
+    Search(source, target);
   }
   std::vector<RuleCase> TakeCases() { return std::move(cases_); }
   const absl::Status& closest() const { return closest_; }
@@ -75,19 +77,20 @@ class CaseFinder {
 
   using Typing = SideTyping<DimExpr>;
 
-  // Each goes on from what is typed so far.
-  void Search(Typing source, Typing target);
-  void Branch(MissingVariable missing, const Typing& source,
-              const Typing& target);
-  bool Plausible(int variable) const;
+  // Each goes on from what is typed so far, and leaves that as it was.
+  void Search(Typing& source, Typing& target);
+  void Branch(MissingVariable missing, Typing& source, Typing& target);
+  bool Plausible(int variable, Typing& source) const;
   std::vector<SymAttr> Options(const RuleVariable& v) const;
   std::vector<SymAttr> IntOptions(const RuleVariable& v) const;
   std::vector<SymAttr> IntsOptions(const RuleVariable& v) const;
-  absl::Status Finish();
+  absl::Status Finish(Typing source, Typing target);
   absl::Status TypeSides(const Tensors& tensors, const AttrValues& attrs,
                          Typing& source, Typing& target) const;
-  absl::Status TypeBoth(const Tensors& tensors, const AttrValues& attrs,
-                        RuleCase& out);
+  // The case of sides that are typed, with what conditions say.
+  absl::StatusOr<RuleCase> CaseOf(const Tensors& tensors,
+                                  const AttrValues& attrs, Typing source,
+                                  Typing target) const;
   absl::Status PairOutputs(RuleCase& c) const;
   absl::Status ChoiceFacts(RuleCase& c) const;
   absl::Status Canonical(const Typing& source) const;
@@ -109,6 +112,7 @@ class CaseFinder {
   const BoundRule& rule_;
   std::vector<DType> dtypes_;
   Sampled sampled_;
+  const size_t most_cases_;
   int& steps_;  // how many are left
   Tensors tensors_;
   AttrValues attrs_;
@@ -116,6 +120,29 @@ class CaseFinder {
   std::vector<RuleCase> cases_;
   absl::Status closest_;
   int distance_ = -1;  // how far the closest attempt came
+};
+
+// Takes back what is typed while it lives.
+class Undo {
+ public:
+  explicit Undo(SideTyping<DimExpr>& typing)
+      : typing_(typing), demands_(typing.demands.size()) {
+    for (const auto& n : typing.nodes) typed_.push_back(!n.types.empty());
+  }
+  ~Undo() {
+    typed_.resize(typing_.nodes.size());
+    for (size_t k = 0; k < typed_.size(); ++k) {
+      if (!typed_[k]) typing_.nodes[k] = {};
+    }
+    typing_.demands.resize(demands_);
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+ private:
+  SideTyping<DimExpr>& typing_;
+  const size_t demands_;
+  absl::InlinedVector<bool, 16> typed_;  // by node, as it was
 };
 
 std::vector<const SymType*> Pointers(
@@ -235,8 +262,8 @@ std::vector<SymAttr> CaseFinder::Options(const RuleVariable& v) const {
 
 // ---- The search
 
-void CaseFinder::Branch(MissingVariable missing, const Typing& source,
-                        const Typing& target) {
+void CaseFinder::Branch(MissingVariable missing, Typing& source,
+                        Typing& target) {
   if (missing.tensor) {
     std::optional<SymType>& slot = tensors_[missing.variable];
     SymType type{dtypes_[missing.variable], {}, {}};
@@ -253,7 +280,7 @@ void CaseFinder::Branch(MissingVariable missing, const Typing& source,
   std::optional<SymAttr>& slot = attrs_[missing.variable];
   for (SymAttr& option : Options(rule_.attrs[missing.variable])) {
     slot = std::move(option);
-    if (Plausible(missing.variable)) Search(source, target);
+    if (Plausible(missing.variable, source)) Search(source, target);
   }
   slot.reset();
 }
@@ -275,7 +302,7 @@ std::set<int> VariablesOf(const RuleNode& node) {
 // with its value even where the node's other open attributes have their
 // defaults. Lengths of lists are thus settled one list at a time instead of in
 // all combinations.
-bool CaseFinder::Plausible(int variable) const {
+bool CaseFinder::Plausible(int variable, Typing& source) const {
   for (size_t k = 0; k < rule_.source.nodes.size(); ++k) {
     const std::set<int> together = VariablesOf(rule_.source.nodes[k]);
     if (!together.count(variable)) continue;
@@ -286,18 +313,19 @@ bool CaseFinder::Plausible(int variable) const {
       if (spec == nullptr || spec->required) return true;
       probe[v] = *ToSymbolic(Attrs{{"", spec->default_value}}).Find("");
     }
-    Typing source;
-    source.errors = Errors::kBare;
+    const Undo undo(source);
     absl::Status s =
-        TypeSide<DimExpr>(rule_.source, Pointers(tensors_), probe, {}, source);
-    return s.ok() || absl::IsUnavailable(s) || !source.nodes[k].types.empty();
+        TypeSide<DimExpr>(rule_.source, Pointers(tensors_), probe, {}, source,
+                          /*last=*/static_cast<int>(k));
+    return s.ok() || absl::IsUnavailable(s);
   }
   return true;
 }
 
-void CaseFinder::Search(Typing source, Typing target) {
-  if (steps_ <= 0) return;
+void CaseFinder::Search(Typing& source, Typing& target) {
+  if (steps_ <= 0 || cases_.size() >= most_cases_) return;
   --steps_;
+  const Undo undo_source(source), undo_target(target);
   absl::Status s =
       TypeSide<DimExpr>(rule_.source, Pointers(tensors_), attrs_, {}, source);
   if (absl::Status c = Canonical(source); !c.ok()) {
@@ -321,7 +349,7 @@ void CaseFinder::Search(Typing source, Typing target) {
     if (attrs_[v]) continue;
     return Branch({false, static_cast<int>(v)}, source, target);
   }
-  if (s = Finish(); !s.ok()) Note(2000, s);
+  if (s = Finish(source, target); !s.ok()) Note(2000, s);
 }
 
 absl::Status CaseFinder::TypeSides(const Tensors& tensors,
@@ -336,11 +364,11 @@ absl::Status CaseFinder::TypeSides(const Tensors& tensors,
   return TypeSide<DimExpr>(rule_.target, types, attrs, expected, target);
 }
 
-absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
-                                  const AttrValues& attrs, RuleCase& out) {
-  Typing source, target;
-  RETURN_IF_ERROR(TypeSides(tensors, attrs, source, target));
-  out = {};
+absl::StatusOr<RuleCase> CaseFinder::CaseOf(const Tensors& tensors,
+                                            const AttrValues& attrs,
+                                            Typing source,
+                                            Typing target) const {
+  RuleCase out;
   for (const auto& t : tensors) out.tensors.push_back(t ? *t : SymType());
   for (const auto& a : attrs) out.attrs.push_back(*a);
   out.source = std::move(source.nodes);
@@ -359,7 +387,8 @@ absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
     }
   }
   RETURN_IF_ERROR(ChoiceFacts(out));
-  return PairOutputs(out);
+  RETURN_IF_ERROR(PairOutputs(out));
+  return out;
 }
 
 absl::Status CaseFinder::ChoiceFacts(RuleCase& c) const {
@@ -498,13 +527,14 @@ void Deduplicate(std::vector<Obligation>& list) {
   list = std::move(out);
 }
 
-absl::Status CaseFinder::Finish() {
+absl::Status CaseFinder::Finish(Typing source, Typing target) {
   Tensors tensors = tensors_;
   AttrValues attrs = attrs_;
   std::vector<Obligation> sizes;  // eliminated sizes are not negative
   RuleCase c;
   for (int round = 0; round < kMaxRounds; ++round) {
-    RETURN_IF_ERROR(TypeBoth(tensors, attrs, c));
+    ASSIGN_OR_RETURN(
+        c, CaseOf(tensors, attrs, std::move(source), std::move(target)));
     std::map<std::string, DimExpr> values;
     for (const auto* list : {&c.facts, &c.obligations}) {
       for (const Obligation& o : *list) {
@@ -522,6 +552,8 @@ absl::Status CaseFinder::Finish() {
     }
     if (values.empty()) break;
     Substitute(values, tensors, attrs);
+    source = target = Typing();
+    RETURN_IF_ERROR(TypeSides(tensors, attrs, source, target));
   }
   for (Obligation& o : sizes) {  // a size by itself says nothing new
     const auto atom = o.expr.polynomial().atom();
@@ -568,8 +600,8 @@ std::vector<std::vector<DType>> DTypeChoices(int n) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule,
-                                                const RuleLimits& limits) {
+absl::StatusOr<TypedCases> TypeCases(const BoundRule& rule,
+                                     const RuleLimits& limits) {
   absl::Status closest;
   bool gave_up = false;
   int distance = -1, steps = limits.steps, later_steps = limits.steps;
@@ -577,9 +609,11 @@ absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule,
     if (sampled != Sampled::kNone && rule.attrs.empty()) break;
     for (std::vector<DType>& dtypes : DTypeChoices(rule.tensors.size())) {
       // The plain search has its own steps; the others share as many.
-      CaseFinder finder(rule, std::move(dtypes), sampled, steps);
+      CaseFinder finder(rule, std::move(dtypes), sampled, limits.cases, steps);
       finder.Search();
-      if (auto cases = finder.TakeCases(); !cases.empty()) return cases;
+      if (auto cases = finder.TakeCases(); !cases.empty()) {
+        return TypedCases{std::move(cases), gave_up || steps <= 0};
+      }
       if (finder.distance() > distance) {
         distance = finder.distance();
         closest = finder.closest();
