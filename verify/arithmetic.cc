@@ -4,8 +4,9 @@
 #include "verify/arithmetic.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
