@@ -53,9 +53,9 @@ absl::StatusOr<BuiltSide> BuildSide(
     } else {
       absl::InlinedVector<Value, 4> inputs;
       for (RuleOperand o : n.inputs) inputs.push_back(value_of(o));
-      ASSIGN_OR_RETURN(NodeId id,
-                       graph.AddNode(*n.op, inputs, typing.nodes[k].attrs));
-      built[k] = {id, 0};
+      const TypedNode<int64_t>& typed = typing.nodes[k];
+      built[k] = {
+          graph.AddInferred(*n.op, inputs, {typed.types, typed.attrs, {}}), 0};
     }
     out.made.push_back(built[k].node);
   }

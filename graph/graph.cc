@@ -90,6 +90,11 @@ absl::StatusOr<NodeId> Graph::AddNode(const OpDef& op,
     types.push_back(*t);
   }
   ASSIGN_OR_RETURN(Inferred<int64_t> inferred, InferOp(op, types, attrs));
+  return AddInferred(op, inputs, std::move(inferred));
+}
+
+NodeId Graph::AddInferred(const OpDef& op, absl::Span<const Value> inputs,
+                          Inferred<int64_t> inferred) {
   Node n{.kind = Node::Kind::kOp, .inputs = {inputs.begin(), inputs.end()}};
   n.op = &op;
   n.label = HashCombine(HashText(op.name), HashAttrs(inferred.attrs));

@@ -77,6 +77,9 @@ class Graph {
   absl::StatusOr<NodeId> AddNode(const OpDef& op,
                                  absl::Span<const Value> inputs,
                                  const Attrs& attrs);
+  // The same where what inference says is known.
+  NodeId AddInferred(const OpDef& op, absl::Span<const Value> inputs,
+                     Inferred<int64_t> inferred);
   // The same by name, for operators with one output.
   absl::StatusOr<Value> Add(absl::string_view op,
                             absl::Span<const Value> inputs,

@@ -23,7 +23,9 @@ absl::StatusOr<Rule> Rule::Create(const RuleSyntax& syntax, bool reversed,
   }
   rule.syntax_.both_ways = false;
   ASSIGN_OR_RETURN(BoundRule bound, Bind(rule.syntax_, registry));
-  ASSIGN_OR_RETURN(rule.cases_, TypeCases(bound, limits));
+  ASSIGN_OR_RETURN(TypedCases typed, TypeCases(bound, limits));
+  rule.cases_ = std::move(typed.cases);
+  rule.cut_short_ = typed.cut_short;
   rule.numerics_ = NumericsOf(bound, rule.cases_);
   rule.symmetries_ = FindSymmetries(bound);
   rule.source_ = std::move(bound.source);

@@ -9,6 +9,8 @@
 #ifndef ISOMER_GRAPH_RULE_H_
 #define ISOMER_GRAPH_RULE_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,6 +63,9 @@ struct Symmetry {
 // lower ranks first; matches lie within these.
 struct RuleLimits {
   int steps = 20000;
+  // No more cases than these are looked for: with one, whether there is a rule
+  // at all is found out.
+  size_t cases = SIZE_MAX;
 };
 
 class Rule {
@@ -89,6 +94,8 @@ class Rule {
   // about its cases.
   bool Covers(absl::Span<const int> ranks,
               absl::Span<const std::optional<Attr>> attrs) const;
+  // True if the steps did not do for all cases that there may be.
+  bool cut_short() const { return cut_short_; }
   Numerics numerics() const { return numerics_; }
   // The symmetries other than the identity.
   const std::vector<Symmetry>& symmetries() const { return symmetries_; }
@@ -103,6 +110,7 @@ class Rule {
   std::vector<RuleVariable> attrs_;
   std::vector<RuleCondition> where_;
   std::vector<RuleCase> cases_;
+  bool cut_short_ = false;
   Numerics numerics_ = Numerics::kReassociating;
   std::vector<Symmetry> symmetries_;
 };

@@ -60,8 +60,16 @@ template <class D>
 class Typer {
  public:
   Typer(const RuleSide& side, absl::Span<const TypeT<D>* const> tensors,
-        absl::Span<const std::optional<AttrT<D>>> attrs, SideTyping<D>& typing)
-      : side_(side), tensors_(tensors), attrs_(attrs), typing_(typing) {}
+        absl::Span<const std::optional<AttrT<D>>> attrs, SideTyping<D>& typing,
+        int last)
+      : side_(side),
+        tensors_(tensors),
+        attrs_(attrs),
+        typing_(typing),
+        last_(last) {}
+
+  // True once the node that was to be the last is typed.
+  bool ended() const { return ended_; }
 
   // Types node k and what it needs.
   absl::Status Type(int k, const TypeT<D>* expected) {
@@ -92,7 +100,9 @@ class Typer {
   absl::Status Done(int k, TypedNode<D> typed) {
     typing_.nodes[k] = std::move(typed);
     trail_.push_back(k);
-    return absl::OkStatus();
+    if (k != last_) return absl::OkStatus();
+    ended_ = true;
+    return absl::UnavailableError("nothing more is asked for");
   }
 
   const TypeT<D>* TypeOf(RuleOperand o) const {
@@ -233,6 +243,8 @@ class Typer {
   absl::Span<const TypeT<D>* const> tensors_;
   absl::Span<const std::optional<AttrT<D>>> attrs_;
   SideTyping<D>& typing_;
+  const int last_;
+  bool ended_ = false;
   std::vector<int> trail_;  // nodes in the order in which they were typed
 };
 
@@ -243,13 +255,16 @@ absl::Status TypeSide(const RuleSide& side,
                       absl::Span<const TypeT<D>* const> tensors,
                       absl::Span<const std::optional<AttrT<D>>> attrs,
                       absl::Span<const TypeT<D>> expected,
-                      SideTyping<D>& typing) {
+                      SideTyping<D>& typing, int last) {
   typing.missing.reset();
   typing.nodes.resize(side.nodes.size());
-  Typer<D> typer(side, tensors, attrs, typing);
+  if (last >= 0 && !typing.nodes[last].types.empty()) return absl::OkStatus();
+  Typer<D> typer(side, tensors, attrs, typing, last);
   for (size_t i = 0; i < side.outputs.size(); ++i) {
-    RETURN_IF_ERROR(typer.Type(side.outputs[i].node,
-                               i < expected.size() ? &expected[i] : nullptr));
+    absl::Status s = typer.Type(side.outputs[i].node,
+                                i < expected.size() ? &expected[i] : nullptr);
+    if (typer.ended()) return absl::OkStatus();
+    RETURN_IF_ERROR(s);
   }
   return absl::OkStatus();
 }
@@ -258,10 +273,10 @@ template absl::Status TypeSide<int64_t>(const RuleSide&,
                                         absl::Span<const TensorType* const>,
                                         absl::Span<const std::optional<Attr>>,
                                         absl::Span<const TensorType>,
-                                        SideTyping<int64_t>&);
+                                        SideTyping<int64_t>&, int);
 template absl::Status TypeSide<DimExpr>(
     const RuleSide&, absl::Span<const SymType* const>,
     absl::Span<const std::optional<SymAttr>>, absl::Span<const SymType>,
-    SideTyping<DimExpr>&);
+    SideTyping<DimExpr>&, int);
 
 }  // namespace isomer::ir

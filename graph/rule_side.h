@@ -77,14 +77,14 @@ struct SideTyping {
 // Types every node that the outputs need and that has no type yet: a typing
 // that a variable was missing for goes on from where it was. `tensors` and
 // `attrs` hold what is known of the variables (null, nothing: not known);
-// `expected` are the types of the outputs if they are known. Errors start with
-// line and column.
+// `expected` are the types of the outputs if they are known. It ends once node
+// `last` is typed, if there is one. Errors start with line and column.
 template <class D>
 absl::Status TypeSide(const RuleSide& side,
                       absl::Span<const TypeT<D>* const> tensors,
                       absl::Span<const std::optional<AttrT<D>>> attrs,
                       absl::Span<const TypeT<D>> expected,
-                      SideTyping<D>& typing);
+                      SideTyping<D>& typing, int last = -1);
 
 }  // namespace isomer::ir
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "ops/status.h"
 
@@ -45,25 +45,67 @@ std::vector<std::optional<int64_t>> FixedRanks(const BoundRule& rule) {
   return out;
 }
 
+// The variables in the attributes of a node.
+std::vector<int> VariablesOf(const RuleNode& node) {
+  std::vector<int> out;
+  for (const RuleAttr& a : node.attrs) {
+    Visit(a.value, [&](const ValueExpr& e) {
+      if (e.kind == ValueExpr::Kind::kName && e.variable >= 0 &&
+          !absl::c_linear_search(out, e.variable)) {
+        out.push_back(e.variable);
+      }
+    });
+  }
+  return out;
+}
+
+// What all searches for the cases of a rule need again and again.
+struct Prepared {
+  explicit Prepared(const BoundRule& rule) : fixed_ranks(FixedRanks(rule)) {
+    for (const std::string& name : rule.tensors) {
+      std::vector<DimExpr>& dims = sizes.emplace_back();
+      for (int d = 0; d < kMaxRank; ++d) {
+        dims.push_back(DimExpr::Symbol(absl::StrCat(name, ".", d)));
+      }
+    }
+    for (const RuleVariable& v : rule.attrs) {
+      std::optional<SymAttr>& value = defaults.emplace_back();
+      if (v.spec == nullptr || v.spec->required) continue;
+      value = *ToSymbolic(Attrs{{"", v.spec->default_value}}).Find("");
+    }
+    for (const RuleNode& n : rule.source.nodes) {
+      variables.push_back(VariablesOf(n));
+    }
+  }
+
+  std::vector<std::optional<int64_t>> fixed_ranks;  // by tensor variable
+  std::vector<std::vector<DimExpr>> sizes;          // by tensor variable
+  std::vector<std::optional<SymAttr>> defaults;     // by attribute variable
+  std::vector<std::vector<int>> variables;          // by node of the source
+};
+
 // An equation between sizes solved for one symbol.
 using Solution = std::pair<std::string, DimExpr>;
 
 class CaseFinder {
  public:
-  CaseFinder(const BoundRule& rule, std::vector<DType> dtypes, Sampled sampled,
+  CaseFinder(const BoundRule& rule, const Prepared& prepared,
+             std::vector<DType> dtypes, Sampled sampled, size_t most_cases,
              int& steps_left)
       : rule_(rule),
+        prepared_(prepared),
         dtypes_(std::move(dtypes)),
         sampled_(sampled),
+        most_cases_(most_cases),
         steps_(steps_left),
         tensors_(rule.tensors.size()),
         attrs_(rule.attrs.size()),
-        fixed_ranks_(FixedRanks(rule)) {}
+        options_(rule.attrs.size()) {}
 
   void Search() {
-    Typing nothing;
-    nothing.errors = Errors::kBare;
-    Search(nothing, nothing);
+    Typing source, target;
+    source.errors = target.errors = Errors::kBare;
+    Search(source, target);
   }
   std::vector<RuleCase> TakeCases() { return std::move(cases_); }
   const absl::Status& closest() const { return closest_; }
@@ -75,19 +117,21 @@ class CaseFinder {
 
   using Typing = SideTyping<DimExpr>;
 
-  // Each goes on from what is typed so far.
-  void Search(Typing source, Typing target);
-  void Branch(MissingVariable missing, const Typing& source,
-              const Typing& target);
-  bool Plausible(int variable) const;
-  std::vector<SymAttr> Options(const RuleVariable& v) const;
+  // Each goes on from what is typed so far, and leaves that as it was.
+  void Search(Typing& source, Typing& target);
+  void Branch(MissingVariable missing, Typing& source, Typing& target);
+  bool Plausible(int variable, Typing& source);
+  const std::vector<SymAttr>& Options(int variable);
+  std::vector<SymAttr> OptionsOf(const RuleVariable& v) const;
   std::vector<SymAttr> IntOptions(const RuleVariable& v) const;
   std::vector<SymAttr> IntsOptions(const RuleVariable& v) const;
-  absl::Status Finish();
+  absl::Status Finish(Typing source, Typing target);
   absl::Status TypeSides(const Tensors& tensors, const AttrValues& attrs,
                          Typing& source, Typing& target) const;
-  absl::Status TypeBoth(const Tensors& tensors, const AttrValues& attrs,
-                        RuleCase& out);
+  // The case of sides that are typed, with what conditions say.
+  absl::StatusOr<RuleCase> CaseOf(const Tensors& tensors,
+                                  const AttrValues& attrs, Typing source,
+                                  Typing target) const;
   absl::Status PairOutputs(RuleCase& c) const;
   absl::Status ChoiceFacts(RuleCase& c) const;
   absl::Status Canonical(const Typing& source) const;
@@ -107,15 +151,40 @@ class CaseFinder {
   }
 
   const BoundRule& rule_;
+  const Prepared& prepared_;
   std::vector<DType> dtypes_;
   Sampled sampled_;
+  const size_t most_cases_;
   int& steps_;  // how many are left
   Tensors tensors_;
   AttrValues attrs_;
-  std::vector<std::optional<int64_t>> fixed_ranks_;  // by tensor variable
+  std::vector<std::vector<SymAttr>> options_;  // by attribute variable
   std::vector<RuleCase> cases_;
   absl::Status closest_;
   int distance_ = -1;  // how far the closest attempt came
+};
+
+// Takes back what is typed while it lives.
+class Undo {
+ public:
+  explicit Undo(SideTyping<DimExpr>& typing)
+      : typing_(typing), demands_(typing.demands.size()) {
+    for (const auto& n : typing.nodes) typed_.push_back(!n.types.empty());
+  }
+  ~Undo() {
+    typed_.resize(typing_.nodes.size());
+    for (size_t k = 0; k < typed_.size(); ++k) {
+      if (!typed_[k]) typing_.nodes[k] = {};
+    }
+    typing_.demands.resize(demands_);
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+ private:
+  SideTyping<DimExpr>& typing_;
+  const size_t demands_;
+  absl::InlinedVector<bool, 16> typed_;  // by node, as it was
 };
 
 std::vector<const SymType*> Pointers(
@@ -198,8 +267,17 @@ std::vector<SymAttr> CaseFinder::IntsOptions(const RuleVariable& v) const {
   return out;
 }
 
+// Those of a list of axes go by what is known; all others are always the same.
+const std::vector<SymAttr>& CaseFinder::Options(int variable) {
+  const RuleVariable& v = rule_.attrs[variable];
+  std::vector<SymAttr>& known = options_[variable];
+  const bool axes = v.axis && v.kind == AttrKind::kInts;
+  if (axes || known.empty()) known = OptionsOf(v);
+  return known;
+}
+
 // Floats do not matter to typing: one value stands for all.
-std::vector<SymAttr> CaseFinder::Options(const RuleVariable& v) const {
+std::vector<SymAttr> CaseFinder::OptionsOf(const RuleVariable& v) const {
   std::vector<SymAttr> out;
   switch (v.kind) {
     case AttrKind::kInt:
@@ -235,69 +313,58 @@ std::vector<SymAttr> CaseFinder::Options(const RuleVariable& v) const {
 
 // ---- The search
 
-void CaseFinder::Branch(MissingVariable missing, const Typing& source,
-                        const Typing& target) {
+void CaseFinder::Branch(MissingVariable missing, Typing& source,
+                        Typing& target) {
   if (missing.tensor) {
     std::optional<SymType>& slot = tensors_[missing.variable];
     SymType type{dtypes_[missing.variable], {}, {}};
-    const std::optional<int64_t> fixed = fixed_ranks_[missing.variable];
+    const auto fixed = prepared_.fixed_ranks[missing.variable];
     for (int rank = 0; rank <= kMaxRank; ++rank) {
       slot = type;
       if (!fixed || rank == *fixed) Search(source, target);
-      type.shape.push_back(DimExpr::Symbol(
-          absl::StrCat(rule_.tensors[missing.variable], ".", rank)));
+      if (rank == kMaxRank) break;
+      type.shape.push_back(prepared_.sizes[missing.variable][rank]);
     }
     slot.reset();
     return;
   }
   std::optional<SymAttr>& slot = attrs_[missing.variable];
-  for (SymAttr& option : Options(rule_.attrs[missing.variable])) {
-    slot = std::move(option);
-    if (Plausible(missing.variable)) Search(source, target);
+  for (const SymAttr& option : Options(missing.variable)) {
+    slot = option;
+    if (Plausible(missing.variable, source)) Search(source, target);
   }
   slot.reset();
-}
-
-// The variables in the attributes of a node.
-std::set<int> VariablesOf(const RuleNode& node) {
-  std::set<int> out;
-  for (const RuleAttr& a : node.attrs) {
-    Visit(a.value, [&](const ValueExpr& e) {
-      if (e.kind == ValueExpr::Kind::kName && e.variable >= 0) {
-        out.insert(e.variable);
-      }
-    });
-  }
-  return out;
 }
 
 // False if the first node of the source that uses the variable cannot be typed
 // with its value even where the node's other open attributes have their
 // defaults. Lengths of lists are thus settled one list at a time instead of in
 // all combinations.
-bool CaseFinder::Plausible(int variable) const {
-  for (size_t k = 0; k < rule_.source.nodes.size(); ++k) {
-    const std::set<int> together = VariablesOf(rule_.source.nodes[k]);
-    if (!together.count(variable)) continue;
-    AttrValues probe = attrs_;
-    for (int v : together) {
-      if (probe[v]) continue;
-      const AttrSpec* spec = rule_.attrs[v].spec;
-      if (spec == nullptr || spec->required) return true;
-      probe[v] = *ToSymbolic(Attrs{{"", spec->default_value}}).Find("");
-    }
-    Typing source;
-    source.errors = Errors::kBare;
-    absl::Status s =
-        TypeSide<DimExpr>(rule_.source, Pointers(tensors_), probe, {}, source);
-    return s.ok() || absl::IsUnavailable(s) || !source.nodes[k].types.empty();
+bool CaseFinder::Plausible(int variable, Typing& source) {
+  const auto node =
+      absl::c_find_if(prepared_.variables, [&](const std::vector<int>& all) {
+        return absl::c_linear_search(all, variable);
+      });
+  if (node == prepared_.variables.end()) return true;
+  absl::InlinedVector<int, 8> open;
+  for (int v : *node) {
+    if (attrs_[v]) continue;
+    if (!prepared_.defaults[v]) return true;
+    open.push_back(v);
   }
-  return true;
+  const Undo undo(source);
+  for (int v : open) attrs_[v] = prepared_.defaults[v];
+  absl::Status s = TypeSide<DimExpr>(
+      rule_.source, Pointers(tensors_), attrs_, {}, source,
+      /*last=*/static_cast<int>(node - prepared_.variables.begin()));
+  for (int v : open) attrs_[v].reset();
+  return s.ok() || absl::IsUnavailable(s);
 }
 
-void CaseFinder::Search(Typing source, Typing target) {
-  if (steps_ <= 0) return;
+void CaseFinder::Search(Typing& source, Typing& target) {
+  if (steps_ <= 0 || cases_.size() >= most_cases_) return;
   --steps_;
+  const Undo undo_source(source), undo_target(target);
   absl::Status s =
       TypeSide<DimExpr>(rule_.source, Pointers(tensors_), attrs_, {}, source);
   if (absl::Status c = Canonical(source); !c.ok()) {
@@ -321,7 +388,7 @@ void CaseFinder::Search(Typing source, Typing target) {
     if (attrs_[v]) continue;
     return Branch({false, static_cast<int>(v)}, source, target);
   }
-  if (s = Finish(); !s.ok()) Note(2000, s);
+  if (s = Finish(source, target); !s.ok()) Note(2000, s);
 }
 
 absl::Status CaseFinder::TypeSides(const Tensors& tensors,
@@ -336,11 +403,11 @@ absl::Status CaseFinder::TypeSides(const Tensors& tensors,
   return TypeSide<DimExpr>(rule_.target, types, attrs, expected, target);
 }
 
-absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
-                                  const AttrValues& attrs, RuleCase& out) {
-  Typing source, target;
-  RETURN_IF_ERROR(TypeSides(tensors, attrs, source, target));
-  out = {};
+absl::StatusOr<RuleCase> CaseFinder::CaseOf(const Tensors& tensors,
+                                            const AttrValues& attrs,
+                                            Typing source,
+                                            Typing target) const {
+  RuleCase out;
   for (const auto& t : tensors) out.tensors.push_back(t ? *t : SymType());
   for (const auto& a : attrs) out.attrs.push_back(*a);
   out.source = std::move(source.nodes);
@@ -359,7 +426,8 @@ absl::Status CaseFinder::TypeBoth(const Tensors& tensors,
     }
   }
   RETURN_IF_ERROR(ChoiceFacts(out));
-  return PairOutputs(out);
+  RETURN_IF_ERROR(PairOutputs(out));
+  return out;
 }
 
 absl::Status CaseFinder::ChoiceFacts(RuleCase& c) const {
@@ -498,13 +566,14 @@ void Deduplicate(std::vector<Obligation>& list) {
   list = std::move(out);
 }
 
-absl::Status CaseFinder::Finish() {
+absl::Status CaseFinder::Finish(Typing source, Typing target) {
   Tensors tensors = tensors_;
   AttrValues attrs = attrs_;
   std::vector<Obligation> sizes;  // eliminated sizes are not negative
   RuleCase c;
   for (int round = 0; round < kMaxRounds; ++round) {
-    RETURN_IF_ERROR(TypeBoth(tensors, attrs, c));
+    ASSIGN_OR_RETURN(
+        c, CaseOf(tensors, attrs, std::move(source), std::move(target)));
     std::map<std::string, DimExpr> values;
     for (const auto* list : {&c.facts, &c.obligations}) {
       for (const Obligation& o : *list) {
@@ -522,6 +591,8 @@ absl::Status CaseFinder::Finish() {
     }
     if (values.empty()) break;
     Substitute(values, tensors, attrs);
+    source = target = Typing();
+    RETURN_IF_ERROR(TypeSides(tensors, attrs, source, target));
   }
   for (Obligation& o : sizes) {  // a size by itself says nothing new
     const auto atom = o.expr.polynomial().atom();
@@ -568,8 +639,9 @@ std::vector<std::vector<DType>> DTypeChoices(int n) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule,
-                                                const RuleLimits& limits) {
+absl::StatusOr<TypedCases> TypeCases(const BoundRule& rule,
+                                     const RuleLimits& limits) {
+  const Prepared prepared(rule);
   absl::Status closest;
   bool gave_up = false;
   int distance = -1, steps = limits.steps, later_steps = limits.steps;
@@ -577,9 +649,12 @@ absl::StatusOr<std::vector<RuleCase>> TypeCases(const BoundRule& rule,
     if (sampled != Sampled::kNone && rule.attrs.empty()) break;
     for (std::vector<DType>& dtypes : DTypeChoices(rule.tensors.size())) {
       // The plain search has its own steps; the others share as many.
-      CaseFinder finder(rule, std::move(dtypes), sampled, steps);
+      CaseFinder finder(rule, prepared, std::move(dtypes), sampled,
+                        limits.cases, steps);
       finder.Search();
-      if (auto cases = finder.TakeCases(); !cases.empty()) return cases;
+      if (auto cases = finder.TakeCases(); !cases.empty()) {
+        return TypedCases{std::move(cases), gave_up || steps <= 0};
+      }
       if (finder.distance() > distance) {
         distance = finder.distance();
         closest = finder.closest();

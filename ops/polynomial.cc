@@ -353,28 +353,44 @@ Polynomial Polynomial::Pow(int64_t exponent) const {
   return Overflow();
 }
 
-Polynomial Polynomial::Transform(
-    absl::FunctionRef<std::optional<Polynomial>(const Atom&)> value) const {
-  std::vector<Monomial> sum;
-  bool changed = false;
-  for (const Monomial& m : monomials()) {
-    Monomial rest{m.coefficient, {}};
-    std::optional<Polynomial> product;
-    for (const Factor& f : m.factors) {
-      if (std::optional<Polynomial> v = value(f.atom)) {
-        const Polynomial power = v->Pow(f.power);
-        product = product ? *product * power : power;
-      } else {
-        rest.factors.push_back(f);
-      }
-    }
-    if (!product) {
-      sum.push_back(std::move(rest));
+namespace {
+
+// The monomial with atoms replaced, or nothing where none is.
+std::optional<Polynomial> Replaced(
+    const Monomial& m,
+    absl::FunctionRef<std::optional<Polynomial>(const Atom&)> value) {
+  Monomial rest{m.coefficient, {}};  // from the first change on
+  std::optional<Polynomial> product;
+  for (auto f = m.factors.begin(); f != m.factors.end(); ++f) {
+    const std::optional<Polynomial> v = value(f->atom);
+    if (!v) {
+      if (product) rest.factors.push_back(*f);
       continue;
     }
-    changed = true;
-    *product = *product * Sum({std::move(rest)});
+    if (!product) rest.factors.assign(m.factors.begin(), f);
+    const Polynomial power = v->Pow(f->power);
+    product = product ? *product * power : power;
+  }
+  if (product) *product = *product * Polynomial::Sum({std::move(rest)});
+  return product;
+}
+
+}  // namespace
+
+Polynomial Polynomial::Transform(
+    absl::FunctionRef<std::optional<Polynomial>(const Atom&)> value) const {
+  const absl::Span<const Monomial> all = monomials();
+  std::vector<Monomial> sum;  // from the first change on
+  bool changed = false;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::optional<Polynomial> product = Replaced(all[i], value);
+    if (!product) {
+      if (changed) sum.push_back(all[i]);
+      continue;
+    }
     if (!product->ok()) return Overflow();
+    if (!changed) sum.assign(all.begin(), all.begin() + i);
+    changed = true;
     product->AppendTo(sum);
   }
   return changed ? Sum(std::move(sum)) + constant_ : *this;

@@ -4,11 +4,13 @@
 #include "verify/arithmetic.h"
 
 #include <algorithm>
+#include <array>
+#include <map>
 #include <numeric>
-#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/container/inlined_vector.h"
 #include "absl/strings/str_cat.h"
 #include "verify/smt_text.h"
 
@@ -24,7 +26,10 @@ constexpr int kBoldTries = 30;      // before values stay low
 constexpr int kEnough = 16;         // points, beyond the first try
 constexpr int kDescribeDepth = 3;
 
-Polynomial Single(const Monomial& m) { return Polynomial::Sum({m}); }
+Polynomial Single(const Monomial& m) {
+  if (m.factors.empty()) return m.coefficient;
+  return Polynomial::Sum({m});
+}
 
 // A bit for each atom: what divides a product has no other bits.
 uint64_t Mask(const Monomial& m) {
@@ -80,7 +85,9 @@ bool Effort::Step() {
 }
 
 void Facts::Truncate(size_t size) {
-  facts_.resize(size);
+  for (; facts_.size() > size; facts_.pop_back()) {
+    if (facts_.back().fact->atom) bounds_.pop_back();
+  }
   while (!described_.empty() && described_.back().second >= size) {
     described_.pop_back();
   }
@@ -92,7 +99,7 @@ std::vector<Facts::OpenSymbol> Facts::OpenSymbols(size_t first,
                                                   const Points& known) const {
   std::vector<OpenSymbol> open;
   for (size_t f = first; f < facts_.size(); ++f) {
-    const Polynomial& p = facts_[f].nonnegative;
+    const Polynomial& p = facts_[f].fact->nonnegative;
     for (const std::string& s : p.Symbols()) {
       const Atom atom = Atom::Symbol(s);
       if (known.Knows(atom)) continue;
@@ -162,7 +169,7 @@ Points Facts::Extend(const Points& before, size_t first) {
     for (const OpenSymbol& o : open) bad |= Draw(trial, o, t >= kBoldTries);
     for (size_t f = first; f < facts_.size(); ++f) {
       // What has no value at small numbers (a fraction) does not rule one out.
-      const Points::Values v = trial.Evaluate(facts_[f].nonnegative);
+      const Points::Values v = trial.Evaluate(facts_[f].fact->nonnegative);
       for (int i = 0; i < trial.size(); ++i) {
         if ((v.known >> i & 1) != 0 && v.at[i] < 0) bad |= uint32_t{1} << i;
       }
@@ -187,7 +194,7 @@ const Points& Facts::CurrentPoints() {
     points_.push_back({0, std::make_shared<Points>(Points::kMost)});
   }
   if (points_.back().facts == facts_.size()) return *points_.back().points;
-  auto& known = known_points_[hash()];
+  std::shared_ptr<const Points>& known = known_points_[list()];
   if (known == nullptr) {
     known = std::make_shared<Points>(
         Extend(*points_.back().points, points_.back().facts));
@@ -196,12 +203,10 @@ const Points& Facts::CurrentPoints() {
   return *known;
 }
 
-void Facts::Push(const Polynomial& p) {
-  for (const Fact& f : facts_) {
-    if (f.nonnegative == p) return;
-  }
-  const uint64_t mixed = (hash() ^ p.hash()) * 0x9E3779B97F4A7C15u;
-  Fact fact{p, p.AllMonomials(), {}, std::nullopt, {}, mixed ^ (mixed >> 29)};
+const Facts::Fact* Facts::FactOf(const Polynomial& p) {
+  std::unique_ptr<const Fact>& known = known_facts_[p];
+  if (known != nullptr) return known.get();
+  Fact fact{p, p.AllMonomials(), {}, std::nullopt, {}};
   for (const Monomial& m : fact.monomials) fact.masks.push_back(Mask(m));
   // a*x + c >= 0 with a > 0 bounds x from below.
   if (p.monomials().size() == 1) {
@@ -213,7 +218,18 @@ void Facts::Push(const Polynomial& p) {
       fact.least = -((-bound).Floor());
     }
   }
-  facts_.push_back(std::move(fact));
+  known = std::make_unique<const Fact>(std::move(fact));
+  return known.get();
+}
+
+void Facts::Push(const Fact* fact) {
+  for (const Listed& f : facts_) {
+    if (f.fact == fact) return;
+  }
+  const List next = static_cast<List>(lists_.size()) + 1;
+  facts_.push_back(
+      {fact, lists_.try_emplace({list(), fact}, next).first->second});
+  if (fact->atom) bounds_.push_back(fact);
 }
 
 void Facts::Add(const Obligation& fact) {
@@ -244,34 +260,56 @@ void Facts::DescribeAtom(const Atom& atom, int depth) {
   }
   described_.emplace_back(atom, facts_.size());
   for (const Polynomial& arg : atom.args()) Describe(arg, depth - 1);
+  const Meaning& meaning = MeaningOf(atom);
+  bool positive = meaning.itself != nullptr;
+  for (const Meaning::Part& part : meaning.parts) {
+    Push(part.fact);
+    if (part.needed) positive = positive && Shown(*part.needed);
+  }
+  if (positive) Push(meaning.itself);
+}
+
+const Facts::Meaning& Facts::MeaningOf(const Atom& atom) {
+  auto [it, added] = meanings_.try_emplace(atom);
+  Meaning& out = it->second;
+  if (!added) return out;
   const Polynomial value(atom);
   if (atom.Is("floordiv")) {
     const Polynomial &a = atom.args()[0], &b = atom.args()[1];
-    Push(b - 1);
-    Push(a - b * value);
-    Push(b * value + b - 1 - a);
-    if (Shown(a)) Push(value);
+    out.parts = {{FactOf(b - 1)},
+                 {FactOf(a - b * value)},
+                 {FactOf(b * value + b - 1 - a), a}};
+    out.itself = FactOf(value);
   } else if (atom.Is("max") || atom.Is("min")) {
-    bool bounded = true;
+    const bool max = atom.Is("max");
     for (const Polynomial& arg : atom.args()) {
-      Push(atom.Is("max") ? value - arg : arg - value);
-      bounded = bounded && Shown(arg);
+      out.parts.push_back({FactOf(max ? value - arg : arg - value)});
+      if (!max) out.parts.back().needed = arg;
     }
-    if (atom.Is("min") && bounded) Push(value);
+    if (!max) out.itself = FactOf(value);
   }
+  return out;
 }
 
 std::optional<Rational> Facts::Least(const Atom& atom) const {
   std::optional<Rational> least;
   const uint64_t hash = atom.hash();
-  for (const Fact& f : facts_) {
-    if (!f.atom || f.atom->hash() != hash || !(*f.atom == atom)) continue;
-    if (!least || *least < f.least) least = f.least;
+  for (const Fact* f : bounds_) {
+    if (f->atom->hash() != hash || !(*f->atom == atom)) continue;
+    if (!least || *least < f->least) least = f->least;
   }
   return least;
 }
 
-bool Facts::Shown(const Polynomial& p, Payments* how) const {
+bool Facts::Shown(const Polynomial& p) {
+  if (!p.ok()) return false;
+  const Question question(list(), p);
+  const auto known = paid_.find(question);
+  if (known != paid_.end()) return known->second;
+  return paid_[question] = ShownAnew(p, nullptr);
+}
+
+bool Facts::ShownAnew(const Polynomial& p, Payments* how) const {
   if (!p.ok()) return false;
   // Few payments first: a wrong one early costs all that follow it.
   for (int payments = 0; payments <= kMaxPayments; ++payments) {
@@ -296,32 +334,38 @@ bool Facts::PositiveAsItIs(const Polynomial& p) const {
   if (p.constant_term().IsZero() && p.monomials().size() == 1) {
     return PositiveAsItIs(p.monomials()[0]);
   }
-  std::map<Atom, std::optional<Rational>> least;
-  bool grows = true;  // with every atom
   const int64_t degree = p.Degree();
+  bool grows = true;  // with every atom
   for (const Monomial& m : p.monomials()) {
-    if (m.coefficient < Rational(0)) {
-      if (m.Degree() == degree) return false;  // it would stay
-      grows = false;
+    if (!(m.coefficient < Rational(0))) continue;
+    if (m.Degree() == degree) return false;  // it would stay
+    grows = false;
+  }
+  absl::InlinedVector<std::pair<const Atom*, std::optional<Rational>>, 8> least;
+  const auto least_of = [&](const Atom& a) -> std::optional<Rational>& {
+    for (auto& [atom, value] : least) {
+      if (*atom == a) return value;
     }
+    return least.emplace_back(&a, Least(a)).second;
+  };
+  for (const Monomial& m : p.monomials()) {
     for (const Factor& f : m.factors) {
       if (f.power < 0) return false;
-      auto [it, added] = least.emplace(f.atom, std::nullopt);
-      if (added) it->second = Least(f.atom);
+      const std::optional<Rational>& bound = least_of(f.atom);
       // Without a bound only squares are known not to be negative.
-      if (!it->second && f.power % 2 != 0) return false;
-      grows = grows && it->second && !(*it->second < Rational(0));
+      if (!bound && f.power % 2 != 0) return false;
+      grows = grows && bound && !(*bound < Rational(0));
     }
   }
   if (grows) {
-    const auto value = p.Evaluate([&](const Atom& a) { return least.at(a); });
+    const auto value = p.Evaluate(least_of);
     return value && !(*value < Rational(0));
   }
   const bool shift = std::any_of(least.begin(), least.end(), [](const auto& l) {
     return l.second && !l.second->IsZero();
   });
   const auto above = [&](const Atom& a) -> std::optional<Polynomial> {
-    const auto& bound = least.at(a);
+    const std::optional<Rational>& bound = least_of(a);
     if (!bound) return std::nullopt;
     return Polynomial(a) + Polynomial(*bound);
   };
@@ -352,7 +396,8 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget,
     const Monomial& m = *one;
     const uint64_t mask = Mask(m);
     // What was added last is the most likely to matter.
-    for (auto f = facts_.rbegin(); f != facts_.rend(); ++f) {
+    for (auto at = facts_.rbegin(); at != facts_.rend(); ++at) {
+      const Fact* f = at->fact;
       for (size_t k = 0; k < f->monomials.size(); ++k) {
         if (f->masks[k] & ~mask) continue;
         const Monomial& part = f->monomials[k];
@@ -376,8 +421,9 @@ bool Facts::Pay(const Polynomial& p, int depth, int& budget,
 
 ArithmeticQuery Facts::Query(const DimExpr& e) const {
   ArithmeticQuery query{{}, {Obligation::kNonNegative, e}};
-  for (const Fact& f : facts_) {
-    query.facts.push_back({Obligation::kNonNegative, DimExpr(f.nonnegative)});
+  for (const Listed& f : facts_) {
+    query.facts.push_back(
+        {Obligation::kNonNegative, DimExpr(f.fact->nonnegative)});
   }
   return query;
 }
@@ -394,13 +440,14 @@ bool Facts::NonNegative(const DimExpr& e) {
   if (!effort_->Step()) return false;
   Describe(e.polynomial(), kDescribeDepth);
   if (CurrentPoints().SomeNegative(e.polynomial())) return false;
-  const std::pair<uint64_t, uint64_t> question = {hash(), e.hash()};
-  if (not_shown_.count(question)) return false;
+  const Question question(list(), e.polynomial());
+  if (not_shown_.contains(question)) return false;
   for (const auto& [shown, facts] : shown_) {
     if (shown == e.polynomial()) return true;
   }
   Payments how;
-  if (Shown(e.polynomial(), effort_->record ? &how : nullptr)) {
+  if (effort_->record ? ShownAnew(e.polynomial(), &how)
+                      : Shown(e.polynomial())) {
     shown_.emplace_back(e.polynomial(), facts_.size());
     if (effort_->record) {
       effort_->settled.push_back(Query(e));

@@ -9,15 +9,15 @@
 #define ISOMER_VERIFY_ARITHMETIC_H_
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <random>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
 #include "absl/time/time.h"
 #include "ops/infer.h"
 #include "verify/points.h"
@@ -101,9 +101,30 @@ class Facts {
     // Set where the fact says that an atom is at least a number.
     std::optional<Atom> atom;
     Rational least;
-    uint64_t hash;  // of all facts up to this one
   };
-  uint64_t hash() const { return facts_.empty() ? 0 : facts_.back().hash; }
+  // Scopes come back to the same facts again and again: each list of facts, in
+  // its order, has a number, by which what was found under it is known again.
+  using List = int;
+  struct Listed {
+    const Fact* fact;
+    List list;  // that ends with the fact
+  };
+  List list() const { return facts_.empty() ? 0 : facts_.back().list; }
+  using Question = std::pair<List, Polynomial>;
+  // What an atom means: facts in the order in which they are added. If all of
+  // `needed` are shown not to be negative, each asked after its fact, the atom
+  // is not either.
+  struct Meaning {
+    struct Part {
+      const Fact* fact;
+      std::optional<Polynomial> needed = {};
+    };
+    std::vector<Part> parts;
+    const Fact* itself = nullptr;
+  };
+  struct HashAtom {
+    size_t operator()(const Atom& atom) const { return atom.hash(); }
+  };
 
   // Points at which the first so many facts hold.
   struct Satisfied {
@@ -121,13 +142,17 @@ class Facts {
   std::vector<OpenSymbol> OpenSymbols(size_t first, const Points& known) const;
   Points Extend(const Points& before, size_t first);
   uint32_t Draw(Points& points, const OpenSymbol& open, bool shy);
-  void Push(const Polynomial& nonnegative);
+  const Fact* FactOf(const Polynomial& nonnegative);
+  const Meaning& MeaningOf(const Atom& atom);
+  void Push(const Fact* fact);
+  void Push(const Polynomial& nonnegative) { Push(FactOf(nonnegative)); }
   void Describe(const Polynomial& p, int depth);
   void DescribeAtom(const Atom& atom, int depth);
   std::optional<Rational> Least(const Atom& atom) const;
   // `how` takes the payments, if it is given.
   using Payments = std::vector<ArithmeticQuery::Payment>;
-  bool Shown(const Polynomial& p, Payments* how = nullptr) const;
+  bool Shown(const Polynomial& p);
+  bool ShownAnew(const Polynomial& p, Payments* how) const;
   // A sum with a minimum, or less a maximum, is what it is at one of their
   // values: shown if it is at each.
   bool ShownAtEach(const Polynomial& p);
@@ -138,17 +163,24 @@ class Facts {
   ArithmeticQuery Query(const DimExpr& e) const;
 
   Effort* effort_;
-  std::vector<Fact> facts_;
+  std::vector<Listed> facts_;
+  std::vector<const Fact*> bounds_;  // those of the facts that bound an atom
   // Divisions and the like whose meaning is among the facts, with the number
   // of facts before it was.
   std::vector<std::pair<Atom, size_t>> described_;
   std::vector<Satisfied> points_;  // for growing numbers of facts
   // Goals that were shown, with the number of facts at that time.
   std::vector<std::pair<Polynomial, size_t>> shown_;
-  // What was found before under the same facts: points, and goals that were
-  // not shown. A hash that misleads makes a proof fail, never succeed.
-  std::map<uint64_t, std::shared_ptr<const Points>> known_points_;
-  std::set<std::pair<uint64_t, uint64_t>> not_shown_;
+  // All facts and lists there ever were; a list is the one before it and a
+  // fact.
+  absl::flat_hash_map<Polynomial, std::unique_ptr<const Fact>> known_facts_;
+  absl::flat_hash_map<std::pair<List, const Fact*>, List> lists_;
+  absl::flat_hash_map<Atom, Meaning, HashAtom> meanings_;
+  // What was found before under the same facts: points, whether payments show
+  // a goal, and goals that nothing shows.
+  absl::flat_hash_map<List, std::shared_ptr<const Points>> known_points_;
+  absl::flat_hash_map<Question, bool> paid_;
+  absl::flat_hash_set<Question> not_shown_;
   std::mt19937_64 random_{1};
 };
 

@@ -126,6 +126,7 @@ class CaseProver {
         sizes_[b.var] = b.hi;
       }
       if (auto left = ProveZero(Difference(sides), vars, 0)) {
+        differ_ = true;
         return absl::StrCat("output ", o, " differs by ", *left);
       }
     }
@@ -133,6 +134,8 @@ class CaseProver {
   }
 
   const std::set<std::string>& axioms() const { return context_.axioms; }
+  // Whether it failed because values are not shown to be equal.
+  bool differ() const { return differ_; }
 
  private:
   // An output of both sides at a symbolic index.
@@ -552,6 +555,7 @@ class CaseProver {
   Facts facts_;
   NormalContext context_;
   std::vector<Sides> outputs_;
+  bool differ_ = false;
   Substitution solved_;                   // by the equations of the case
   std::map<std::string, DimExpr> sizes_;  // of index variables
 };
@@ -580,6 +584,7 @@ Proof Prove(const ir::Rule& rule, const ProveOptions& options) {
       effort.solver = solver ? options.solver : nullptr;
       CaseProver prover(view, effort);
       why = prover.Run();
+      proof.differ = prover.differ();
       axioms.insert(prover.axioms().begin(), prover.axioms().end());
       if (!why) break;
     }

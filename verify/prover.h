@@ -23,7 +23,8 @@ struct ProveOptions {
 
 struct Proof {
   bool proved = false;
-  std::string reason;  // why it is not proved, with the case it is about
+  std::string reason;   // why it is not proved, with the case it is about
+  bool differ = false;  // it is that values are not shown to be equal
   // The scalar-function axioms that were used, sorted ("relu(relu(x)) =
   // relu(x)"), and how many cases and solver calls it took.
   std::vector<std::string> facts;

@@ -49,6 +49,21 @@ class Keys {
   std::vector<GraphKey> keys_;
 };
 
+Traits TraitsOf(const ir::Graph& graph) {
+  Traits out;
+  for (int32_t i = 0; i < graph.id_bound(); ++i) {
+    if (!graph.Has({i})) continue;
+    const ir::Node& n = graph.node({i});
+    if (n.op == nullptr) continue;
+    out.Add(n.op);
+    for (Value v : n.inputs) {
+      const OpDef* operand = graph.node(v.node).op;
+      if (operand != nullptr) out.Add(n.op, operand);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 GraphKey KeyOf(const ir::Graph& graph) {
@@ -64,7 +79,8 @@ int StepsOf(const ir::Graph& graph) {
   return graph.size() - static_cast<int>(graph.inputs().size());
 }
 
-StepMaker::StepMaker(const ir::Graph& graph) : graph_(graph), index_(graph) {}
+StepMaker::StepMaker(const ir::Graph& graph)
+    : graph_(graph), traits_(TraitsOf(graph)), index_(graph) {}
 
 bool StepMaker::Whole(const ir::Match& match) const {
   if (match.outputs.size() != graph_.outputs().size()) return false;
@@ -75,9 +91,7 @@ bool StepMaker::Whole(const ir::Match& match) const {
 
 void StepMaker::Run(const Equation& equation,
                     absl::FunctionRef<bool(ir::Graph, bool)> f) {
-  for (const OpDef* op : equation.needs) {
-    if (index_.Nodes(op).empty()) return;
-  }
+  if (!traits_.Has(equation.needs)) return;
   for (const ir::Match& m :
        ir::FindMatches(graph_, index_, equation.rule, facts_)) {
     for (const ir::Match& chosen :

@@ -39,6 +39,7 @@ class StepMaker {
   bool Whole(const ir::Match& match) const;
 
   const ir::Graph& graph_;
+  Traits traits_;
   ir::OpIndex index_;
   ir::ConstantFacts facts_;
 };

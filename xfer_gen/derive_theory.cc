@@ -1,5 +1,5 @@
-// Rules become equations; the operators that a source needs are noted, so that
-// most rules are passed over without a look at the graph.
+// Rules become equations; what a source needs is noted, so that most rules are
+// passed over without a look at the graph.
 #include "xfer_gen/derive_theory.h"
 
 #include <utility>
@@ -14,11 +14,14 @@ namespace isomer::gen {
 
 namespace {
 
-std::vector<const OpDef*> OperatorsOf(const ir::RuleSide& side) {
-  std::vector<const OpDef*> out;
+Traits TraitsOf(const ir::RuleSide& side) {
+  Traits out;
   for (const ir::RuleNode& n : side.nodes) {
-    if (n.op != nullptr && !absl::c_linear_search(out, n.op)) {
-      out.push_back(n.op);
+    if (n.op == nullptr) continue;
+    out.Add(n.op);
+    for (ir::RuleOperand o : n.inputs) {
+      const OpDef* operand = side.nodes[o.node].op;
+      if (operand != nullptr) out.Add(n.op, operand);
     }
   }
   return out;
@@ -41,9 +44,9 @@ absl::Status Theory::Add(const ir::RuleSyntax& rule) {
     if (IsBare((*made)->target())) {
       collapsing_.push_back(static_cast<int>(equations_.size()));
     }
-    std::vector<const OpDef*> needs = OperatorsOf((*made)->source());
+    const Traits needs = TraitsOf((*made)->source());
     equations_.push_back(std::make_shared<const Equation>(
-        Equation{*std::move(*made), std::move(needs), rules(), reversible}));
+        Equation{*std::move(*made), needs, rules(), reversible}));
   }
   if (!forward.ok() && !backward.ok()) return forward.status();
   enabled_.push_back(true);

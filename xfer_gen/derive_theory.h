@@ -3,22 +3,43 @@
 #ifndef ISOMER_XFER_GEN_DERIVE_THEORY_H_
 #define ISOMER_XFER_GEN_DERIVE_THEORY_H_
 
+#include <bitset>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "graph/rule.h"
 #include "ops/registry.h"
 
 namespace isomer::gen {
 
+// Which operators there are, and which are operands of which, as bits that may
+// coincide: where a graph lacks one of a source, the source is not in it.
+class Traits {
+ public:
+  void Add(const OpDef* op) { bits_.set(Hash(op) % kBits); }
+  void Add(const OpDef* op, const OpDef* operand) {
+    bits_.set((Hash(op) * 31 + Hash(operand)) % kBits);
+  }
+  bool Has(const Traits& others) const {
+    return (others.bits_ & ~bits_).none();
+  }
+
+ private:
+  static constexpr size_t kBits = 256;
+  static size_t Hash(const OpDef* op) { return absl::HashOf(op); }
+  std::bitset<kBits> bits_;
+};
+
 // A rule in one direction. A name ends in ' when it is read from right to left.
 struct Equation {
   ir::Rule rule;
-  std::vector<const OpDef*> needs;  // operators of the source, each once
-  int of = 0;                       // which rule of the theory it is
-  bool reversible = false;          // it can also be read the other way
+  Traits needs;             // of the source
+  int of = 0;               // which rule of the theory it is
+  bool reversible = false;  // it can also be read the other way
 };
 
 // May be copied: copies share their equations.

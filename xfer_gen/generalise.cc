@@ -74,8 +74,11 @@ bool AddCondition(const std::vector<SizeCondition>& all,
 // that were seen tell.
 absl::Status Generaliser::SetDirections(RuleSyntax& rule) const {
   const RuleSyntax pinned = fares_.Pinned(rule);
-  absl::Status forward = ir::Rule::Create(pinned).status();
-  const bool backward = ir::Rule::Create(pinned, /*reversed=*/true).ok();
+  const auto whether = [&](bool reversed) {
+    return ir::Rule::Create(pinned, reversed, Ops(), kAnyCase).status();
+  };
+  const absl::Status forward = whether(/*reversed=*/false);
+  const bool backward = whether(/*reversed=*/true).ok();
   if (!forward.ok() && !backward) return forward;
   if (!forward.ok()) std::swap(rule.source, rule.target);
   rule.both_ways = forward.ok() && backward;

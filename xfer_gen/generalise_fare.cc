@@ -62,29 +62,42 @@ const Fare& Fares::Try(const RuleSyntax& syntax, int assignments, Extent extent,
 const Fares::Typed& Fares::TypedOf(const RuleSyntax& syntax,
                                    const std::string& text,
                                    const ir::RuleLimits& limits) {
-  const auto at = typed_.find({text, limits.steps});
-  if (at != typed_.end()) return at->second;
-  return typed_.emplace(std::pair(text, limits.steps), TypeAnew(syntax, limits))
-      .first->second;
+  auto [it, fresh] = typed_.try_emplace(text, Known{absl::UnknownError("")});
+  Known& known = it->second;
+  if (fresh || (known.cut_short && known.steps != limits.steps)) {
+    known.steps = limits.steps;
+    known.cut_short = false;
+    known.rule = TypeAnew(syntax, limits, known.cut_short);
+  }
+  return known.rule;
 }
 
 // What will not do at the ranks that were seen is not typed at others: there
 // that is quickly found out.
 Fares::Typed Fares::TypeAnew(const RuleSyntax& syntax,
-                             const ir::RuleLimits& limits) const {
+                             const ir::RuleLimits& limits,
+                             bool& cut_short) const {
   auto not_where_seen = [] {
     return absl::NotFoundError("it does not hold where it was seen");
   };
+  auto create = [&](const RuleSyntax& form) {
+    Typed made = ir::Rule::Create(form, /*reversed=*/false, Ops(), limits);
+    cut_short =
+        cut_short || (made.ok() ? made->cut_short()
+                                : absl::IsResourceExhausted(made.status()));
+    return made;
+  };
   const RuleSyntax pinned = Pinned(syntax);
-  Typed rule = ir::Rule::Create(pinned, /*reversed=*/false, Ops(), limits);
+  Typed rule = create(pinned);
   if (!rule.ok()) return rule;
   if (!CoversWhereSeen(*rule)) return not_where_seen();
   // A merge that could no longer be made, only undone, would be of little use.
-  if (both_ways_ && !ir::Rule::Create(pinned, /*reversed=*/true).ok()) {
+  if (both_ways_ &&
+      !ir::Rule::Create(pinned, /*reversed=*/true, Ops(), kAnyCase).ok()) {
     return absl::NotFoundError("it could no longer be read from right to left");
   }
   if (ir::PrintRule(pinned) != ir::PrintRule(syntax)) {
-    rule = ir::Rule::Create(syntax, /*reversed=*/false, Ops(), limits);
+    rule = create(syntax);
     if (!rule.ok()) return rule;
     if (!CoversWhereSeen(*rule)) return not_where_seen();
   }

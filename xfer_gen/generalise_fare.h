@@ -20,6 +20,8 @@ namespace isomer::gen {
 // Enough for the cases of a rule that is worth having; a form whose variables
 // leave everything open costs no more than that.
 constexpr ir::RuleLimits kTrialLimits{.steps = 700};
+// Enough to see whether there is a rule at all.
+constexpr ir::RuleLimits kAnyCase{.cases = 1};
 
 // Which cases of a form are run: all of them, or none after the first that
 // fails.
@@ -56,20 +58,26 @@ class Fares {
                   const ir::RuleLimits& limits = kTrialLimits);
 
  private:
+  // A form, or why it will not do.
   using Typed = absl::StatusOr<ir::Rule>;
+  struct Known {
+    Typed rule;
+    int steps = 0;  // that there were for its cases
+    bool cut_short = false;
+  };
 
   const Typed& TypedOf(const ir::RuleSyntax& rule, const std::string& text,
                        const ir::RuleLimits& limits);
-  Typed TypeAnew(const ir::RuleSyntax& rule,
-                 const ir::RuleLimits& limits) const;
+  // Sets `cut_short` if more steps might say something else.
+  Typed TypeAnew(const ir::RuleSyntax& rule, const ir::RuleLimits& limits,
+                 bool& cut_short) const;
   bool CoversWhereSeen(const ir::Rule& rule) const;
   Fare TryAnew(const ir::Rule& rule, int assignments, Extent extent) const;
 
   const uint64_t seed_;
   SeenTensors seen_;
   bool both_ways_ = false;
-  // By text and limit on steps: the form, or why it will not do.
-  std::map<std::pair<std::string, int>, Typed> typed_;
+  std::map<std::string, Known> typed_;  // by text
   // By text, number of cases, assignments and extent. Cases are found in one
   // order, so a limit on steps that leaves as many leaves the same.
   std::map<std::tuple<std::string, int, int, Extent>, Fare> known_;

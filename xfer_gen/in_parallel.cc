@@ -11,7 +11,7 @@ namespace {
 
 // Long parts ahead, per thread: more keep threads from waiting for each other,
 // fewer are done for nothing.
-constexpr size_t kAhead = 4;
+constexpr size_t kAhead = 8;
 
 }  // namespace
 

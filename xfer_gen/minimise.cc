@@ -30,8 +30,9 @@ namespace {
 
 using ir::RuleSyntax;
 
-// Candidates that are looked at with the same rules.
-constexpr size_t kStretch = 32;
+// Candidates that are looked at ahead of the one that is taken next: one is
+// looked at with the rules that there were so many before it.
+constexpr size_t kWindow = 96;
 // Graphs of a derivation when a candidate is looked at: more find little more,
 // and what they miss is dropped in the end.
 constexpr int kLookGraphs = 400;
@@ -220,15 +221,14 @@ void Minimiser::AskWhetherGiven(Looked& looked, const Theory& theory) const {
 // that are left are generalised and proved ahead of their turn.
 absl::Status Minimiser::TakeAll(absl::Span<const Candidate* const> order) {
   std::vector<std::unique_ptr<Looked>> looked(order.size());
-  // The rules that candidates are looked at with, for this stretch of them and
-  // for the next.
-  TheoryPtr rules[2] = {Current(), Current()};
+  // The rules that the next candidates are looked at with, round and round.
+  std::vector<TheoryPtr> rules(kWindow, Current());
   auto look = [&](size_t i) -> std::optional<Ahead::Kind> {
     const absl::Time start = absl::Now();
     TheoryPtr theory;
     {
       absl::MutexLock lock(&mutex_);
-      theory = rules[i / kStretch % 2];
+      theory = rules[i % kWindow];
     }
     looked[i] = Look(*order[i], *theory);
     looked[i]->left = !looked[i]->why;
@@ -236,14 +236,14 @@ absl::Status Minimiser::TakeAll(absl::Span<const Candidate* const> order) {
     if (!looked[i]->left) return std::nullopt;
     return KindOf(*looked[i]->rule);
   };
-  Ahead ahead(options_.threads, order.size(), kStretch, look,
+  Ahead ahead(options_.threads, order.size(), kWindow, look,
               [&](size_t i) { ProposeAhead(*looked[i]); });
   for (size_t i = 0; i < order.size(); ++i) {
-    if (i % kStretch == 0) {
-      absl::MutexLock lock(&mutex_);
-      rules[(i / kStretch + 1) % 2] = theory_;
-    }
     ahead.Await(i);
+    {
+      absl::MutexLock lock(&mutex_);
+      rules[i % kWindow] = theory_;
+    }
     RETURN_IF_ERROR(Take(*order[i], std::move(*looked[i])));
     looked[i].reset();
     out_.stopped = options_.progress &&

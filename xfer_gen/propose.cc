@@ -24,7 +24,10 @@ namespace {
 
 using ir::RuleSyntax;
 
-constexpr int64_t kProofSteps = 3'000, kQuickSteps = 1'000;
+constexpr int64_t kProofSteps = 3'000;
+// Of a rule where it was seen, which is one case of many. Conditions and
+// variables make a proof longer.
+constexpr int64_t kQuickSteps = 1'500, kPlainSteps = 1'000;
 // A rule has passed its trials before anybody tries to prove it.
 constexpr int kAssignments = 8;
 
@@ -60,11 +63,10 @@ std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
   if (NamesSizes(seen, leaves)) return "";
   const auto rule = ir::Rule::Create(seen);
   if (!rule.ok()) return "";
-  // Conditions and variables make a proof longer.
   const bool plain =
       rule->attrs().empty() && seen.where.size() == leaves.size();
   const verify::Verdict quick =
-      verify::Verify(*rule, ProofOptions(plain ? kQuickSteps : kProofSteps));
+      verify::Verify(*rule, ProofOptions(plain ? kPlainSteps : kQuickSteps));
   if (quick.outcome != verify::Outcome::kUnknown) return "";
   return absl::StrCat("unknown: ", quick.reason);
 }
@@ -72,8 +74,10 @@ std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
 absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
   ProvedWays out;
   absl::Status broken = absl::OkStatus();
+  bool differ = false;  // as far as the proof goes
   for (const bool reversed : {false, true}) {
-    if (reversed && !rule.both_ways) break;
+    // Values that are not shown to be equal hardly are from right to left.
+    if (reversed && (!rule.both_ways || differ)) break;
     const auto made = ir::Rule::Create(rule, reversed);
     if (!made.ok()) {
       if (!reversed) broken = made.status();
@@ -82,6 +86,8 @@ absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
     const verify::Verdict verdict =
         verify::Verify(*made, ProofOptions(kProofSteps));
     const bool proved = verdict.outcome == verify::Outcome::kProved;
+    differ =
+        verdict.outcome == verify::Outcome::kUnknown && verdict.proof.differ;
     (reversed ? out.backward : out.forward) = proved;
     if (proved || !out.why.empty()) continue;
     out.why =
