@@ -212,7 +212,7 @@ std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     uint64_t seed,
                                     absl::Span<const EqualPair> pairs,
                                     absl::FunctionRef<bool()> go_on) {
-  constexpr size_t kStretch = 256;
+  constexpr size_t kStretch = 32;
   std::vector<std::unique_ptr<Writer>> writers;
   std::vector<std::thread> pool;
   std::atomic<size_t> next{0};

@@ -127,9 +127,7 @@ class Enumerator {
   // false if it was stopped.
   bool RunPairs(const GoOn& go_on);
   // Says which fingerprints of two outputs are those of open pairs.
-  void SetOpenPairs(absl::Span<const uint64_t> fingerprints) {
-    open_pairs_.insert(fingerprints.begin(), fingerprints.end());
-  }
+  void SetOpenPairs(absl::Span<const uint64_t> fingerprints);
   // Goes through them again and adds the fingerprints of three and more open
   // outputs, each two of which are an open pair.
   bool RunMore(const GoOn& go_on);
@@ -143,6 +141,10 @@ class Enumerator {
   World& world() { return world_; }
   const Terms& terms() const { return terms_; }
   const EnumerateOptions& options() const { return options_; }
+  // What a thread uses from one stage to the next, as long as there are graphs.
+  Worker& worker(int thread) { return *workers_[thread]; }
+  // Runs `body(thread)` on every thread.
+  void OnThreads(absl::FunctionRef<void(int)> body) const;
 
   // True if the extensions of a graph are of the last level.
   bool IsLastParent(GraphId graph) const {
@@ -184,7 +186,14 @@ class Enumerator {
   // False if it was stopped, as below.
   bool MakeTerms(int level, const GoOn& go_on);
   void MakeInstances(int level);
+  // Calls `work` for stretches of the terms from `first` on, on all threads.
+  bool OnTerms(
+      TermId first, int level, const GoOn& go_on,
+      const std::function<void(Worker&, TermId from, TermId to)>& work);
   bool EvaluateTerms(TermId first, int level, const GoOn& go_on);
+  // Finds the leaves that the outputs of the first term of an orbit depend on;
+  // the others follow.
+  void FindDepends(Worker& worker, TermId t);
   bool MarkReducible(TermId first, int level, const GoOn& go_on);
   GraphId FirstChild(GraphId parent) const;
   // Calls `work(worker, thread, stretch, graph)` for every graph that a level
@@ -199,20 +208,21 @@ class Enumerator {
   bool OnLowerLevels(
       const GoOn& go_on,
       const std::function<void(Worker&, int, TermId, uint32_t)>& add);
-  // Calls the functions for the outputs that codes stand for: with a tensor, or
-  // with an output of a step that has no number.
+  // Calls the functions for the outputs that codes stand for, on all threads:
+  // with a tensor, or with an output of a step that has no number, which is
+  // never at two threads at once.
   void ForTensors(std::vector<uint64_t> codes,
                   absl::FunctionRef<void(TensorId)> numbered,
                   absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
-  // The same for codes that stem from the graph that the worker visits.
-  void ForTensorsOf(Worker& worker, GraphId parent,
-                    absl::Span<const uint64_t> codes,
+  // The same for codes that stem from one graph.
+  void ForTensorsOf(Worker& worker, absl::Span<const uint64_t> codes,
                     absl::FunctionRef<void(TensorId)> numbered,
                     absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
   // The facts of a tensor under all names.
   template <class F>
   void OnOrbit(TensorId t, F f);
-  struct Count {
+  // What a thread counts, on a cache line of its own.
+  struct alignas(64) Count {
     int64_t graphs = 0, choices = 0;
   };
   void AddUp(absl::Span<const Count> counts);
@@ -231,6 +241,7 @@ class Enumerator {
   absl::flat_hash_map<uint64_t, TensorId> smallest_;
   Slice slice_;
   std::vector<std::unique_ptr<Table>> tables_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   EnumerateStats stats_;
   int max_arity_ = 0;
 };

@@ -33,12 +33,13 @@ void PairWorlds::Forget() {
 }
 
 PairComparer::PairComparer(const Preset& preset, const Hits& hits,
-                           PairWorlds& worlds, uint64_t seed,
+                           PairWorlds& worlds, SeenPairs& seen, uint64_t seed,
                            int64_t most_bytes)
     : preset_(preset),
       hits_(hits),
       dag_(hits.dag),
-      prints_(worlds.facts(1).prints) {
+      prints_(worlds.facts(1).prints),
+      seen_nameless_(seen) {
   for (size_t i = 0; i < worlds.size(); ++i) {
     values_.emplace_back(dag_, worlds[i], ir::HashCombine(seed, i),
                          &worlds.facts(i));
@@ -52,7 +53,8 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
   cutter_.emplace(dag_, values_[0], *coder_, seed);
 }
 
-void PairComparer::Forget() {
+void PairComparer::Forget(size_t members) {
+  forgotten_ = members;
   for (DagValues& values : values_) {
     values.Forget();
     for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
@@ -66,7 +68,7 @@ void PairComparer::PrintStep(uint32_t step) {
 }
 
 void PairComparer::Class(size_t begin, size_t end) {
-  place_ = begin;
+  place_ = forgotten_ + begin;
   size_t world = 1;
   if (!Keys(begin, end, world)) Keys(begin, end, world = 0);
   std::sort(keys_.begin(), keys_.end());
@@ -182,7 +184,7 @@ void PairComparer::Pair(const Member& larger, const Member& smaller,
   p.code = coder_->Code(a, b, {});
   // Under other names it has been seen.
   const uint64_t nameless = coder_->NamelessKey();
-  if (seen_nameless_.contains(nameless)) return;
+  if (seen_nameless_.Contains(nameless, place_)) return;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
   if (!seen_elsewhere_.contains(key)) {
@@ -200,7 +202,7 @@ void PairComparer::Pair(const Member& larger, const Member& smaller,
     }
     if (!other.has_value()) return;
   }
-  seen_nameless_.insert(nameless);
+  seen_nameless_.Insert(nameless, place_);
 }
 
 std::optional<bool> PairComparer::EqualElsewhere(const SideOutputs& a,

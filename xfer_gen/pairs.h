@@ -21,6 +21,7 @@ class PairFinder {
   // Values of at most `most_bytes` are kept for each thread.
   PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
              int64_t most_bytes = int64_t{96} << 20);
+  ~PairFinder();
 
   // Compares the members from number `first` on. `go_on` is asked now and then,
   // by one thread at a time, and may stop the search.
@@ -52,6 +53,7 @@ class PairFinder {
   Hits& hits_;
   PairWorlds worlds_;
   uint32_t steps_ = 0;  // whose prints are there
+  SeenPairs seen_;
   std::vector<std::unique_ptr<PairComparer>> comparers_;  // by thread
   Dag kept_;
   std::vector<EqualPair> pairs_;         // in it
