@@ -69,9 +69,13 @@ void Enumerator::DropGraphs() {
   values_.clear();
   graphs_.clear();
   fresh_ = FreshSteps(kStretch);
-  open_pairs_ = {};
+  open_pairs_.Clear();
   smallest_ = {};
   workers_.clear();
+}
+
+void Enumerator::DropCaches() {
+  for (auto& worker : workers_) worker = std::make_unique<Worker>(*this);
 }
 
 void Enumerator::AddLeaves() {
@@ -91,14 +95,18 @@ void Enumerator::AddLeaves() {
     f.print = ir::HashMix(h);
     facts_.push_back(f);
     smallest_.try_emplace(f.print, i);
-    // A leaf alone: what it equals becomes a rule that removes steps.
-    if (i == symmetry_.first(symmetry_.class_of(i))) {
-      tables_[0]->Add(
-          {ir::HashMix(f.print),
-           Code64::Make(Code64::kLeaves, static_cast<uint32_t>(i), 0, 1),
-           {}});
-      ++stats_.fingerprints;
-    }
+  }
+  stats_.fingerprints += symmetry_.num_classes();
+  AddLeafPrints();
+}
+
+// A leaf alone: what it equals becomes a rule that removes steps.
+void Enumerator::AddLeafPrints() {
+  for (int c = 0; c < symmetry_.num_classes(); ++c) {
+    const auto leaf = static_cast<uint32_t>(symmetry_.first(c));
+    tables_[0]->Add({ir::HashMix(facts_[leaf].print),
+                     Code64::Make(Code64::kLeaves, leaf, 0, 1),
+                     {}});
   }
 }
 
@@ -111,6 +119,7 @@ bool Enumerator::Run(const GoOn& go_on) {
   for (int level = 1; level < options_.depth; ++level) {
     const TermId first = terms_.size();
     if (!MakeTerms(level, go_on)) return false;
+    if (level + 1 == options_.depth) terms_.Finish();
     if (!EvaluateTerms(first, level, go_on)) return false;
     if (!MarkReducible(first, level, go_on)) return false;
     if (!MakeGraphs(level, go_on)) return false;
@@ -314,6 +323,7 @@ bool Enumerator::OnGraphs(int level, const GoOn& go_on, const Work& work) {
   const GraphId begin = level_start_[level - 1], end = level_start_[level];
   const size_t stretches = NumStretches(begin, end);
   std::atomic<size_t> next{0};
+  std::atomic<GraphId> done{0};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
   OnThreads([&](int thread) {
@@ -328,10 +338,15 @@ bool Enumerator::OnGraphs(int level, const GoOn& go_on, const Work& work) {
         worker.Visit(g);
         work(worker, thread, s, g);
       }
+      done += std::min(kStretch, end - from);
     }
     std::lock_guard lock(mutex);
     stats_.evaluations += std::exchange(worker.evaluations, 0);
   });
+  if (level == options_.depth) {
+    stats_.to_extend = end - begin;
+    stats_.extended = done;
+  }
   return !stopped;
 }
 

@@ -30,12 +30,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "xfer_gen/fresh.h"
 #include "xfer_gen/grow_array.h"
+#include "xfer_gen/sorted_set.h"
 #include "xfer_gen/table.h"
 #include "xfer_gen/terms.h"
 #include "xfer_gen/world.h"
@@ -60,6 +60,9 @@ struct EnumerateStats {
   int64_t fingerprints = 0;  // choices of outputs, stored or passed over
   int64_t evaluations = 0;   // of terms
   std::vector<int64_t> graphs_by_size, terms_by_size;
+  // Of the graphs that the last level extends, how many there are and how many
+  // were done when they were last gone through.
+  int64_t to_extend = 0, extended = 0;
 };
 
 // What an entry of the table stands for: an extension of a graph, by its place
@@ -106,34 +109,46 @@ class Enumerator {
   using GoOn = std::function<bool(int level, double share)>;
 
   // Finds the terms and the graphs of all levels but the last, and adds the
-  // fingerprints of single tensors to the tables; returns false if it was
-  // stopped.
+  // fingerprints of single tensors to the tables, if these hold their parts;
+  // returns false if it was stopped.
   bool Run(const GoOn& go_on);
   // Marks the outputs that codes stand for as open, under all names.
   void MarkOpen(std::vector<uint64_t> codes);
+  // Marks them as open from the next turn on.
+  void MarkOpenNext(std::vector<uint64_t> codes);
   // Marks them as impure: others have their fingerprint and not their value.
   void MarkImpure(std::vector<uint64_t> codes);
-  // Takes all marks of open outputs back.
-  void ShutAll();
   // From now on the tables take the fingerprints from a part on, of as many
   // parts as there is room for.
   void OpenTables(int first_part, int64_t max_bytes) {
     slice_.Open(first_part, max_bytes);
   }
+  // Gives up some of the parts, if there are any; may be called by what asks
+  // whether to go on.
+  bool ShrinkTables() { return slice_.GiveUp(); }
   // The first part that had no room.
   int tables_end() const { return slice_.end(); }
+  // Goes through the graphs of all levels and adds the fingerprints of single
+  // tensors again; returns false if it was stopped.
+  bool RunSingles(const GoOn& go_on);
   // Goes through the graphs of all levels, counts them if the tables begin with
   // the first part, and adds the fingerprints of two open outputs; returns
   // false if it was stopped.
   bool RunPairs(const GoOn& go_on);
-  // Says which fingerprints of two outputs are those of open pairs.
-  void SetOpenPairs(absl::Span<const uint64_t> fingerprints);
+  // Says which fingerprints of two outputs are those of open pairs; they come
+  // in ascending order.
+  void AddOpenPairs(absl::Span<const uint64_t> fingerprints);
+  // From now on the outputs that were marked for it are open and no others, and
+  // so are the pairs that were added.
+  void TurnOpen();
   // Goes through them again and adds the fingerprints of three and more open
   // outputs, each two of which are an open pair.
   bool RunMore(const GoOn& go_on);
 
   // Gives up all terms, graphs and values; the world stays.
   void DropGraphs();
+  // Gives up what threads keep from one stage to the next to be faster.
+  void DropCaches();
 
   const EnumerateStats& stats() const { return stats_; }
   std::vector<std::unique_ptr<Table>>& tables() { return tables_; }
@@ -178,11 +193,12 @@ class Enumerator {
     uint32_t depends = 0;  // the leaves that its value depends on
     KindId kind = 0;
     bool reducible = false;  // it equals a smaller tensor
-    bool open = false;
+    bool open = false, open_next = false;
     bool impure = false;  // what has its print need not have its value
   };
 
   void AddLeaves();
+  void AddLeafPrints();
   // False if it was stopped, as below.
   bool MakeTerms(int level, const GoOn& go_on);
   void MakeInstances(int level);
@@ -237,7 +253,7 @@ class Enumerator {
   GrowArray<Node> graphs_;
   std::vector<GraphId> level_start_;
   mutable FreshSteps fresh_;
-  absl::flat_hash_set<uint64_t> open_pairs_;  // fingerprints
+  SortedSet open_pairs_;  // fingerprints
   absl::flat_hash_map<uint64_t, TensorId> smallest_;
   Slice slice_;
   std::vector<std::unique_ptr<Table>> tables_;

@@ -12,6 +12,7 @@ namespace isomer::gen {
 void Enumerator::ForTensors(
     std::vector<uint64_t> codes, absl::FunctionRef<void(TensorId)> numbered,
     absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  if (codes.empty()) return;
   // Those that stem from one graph come together, its steps in order.
   std::sort(codes.begin(), codes.end());
   constexpr size_t kStretch = 1024;
@@ -108,14 +109,43 @@ void Enumerator::MarkImpure(std::vector<uint64_t> codes) {
       [](FreshSteps::Step, int) {});
 }
 
-void Enumerator::SetOpenPairs(absl::Span<const uint64_t> fingerprints) {
-  open_pairs_.insert(fingerprints.begin(), fingerprints.end());
+void Enumerator::MarkOpenNext(std::vector<uint64_t> codes) {
+  ForTensors(
+      std::move(codes),
+      [&](TensorId t) {
+        if (!Mark(facts_[t].open_next)) return;
+        OnOrbit(t, [](Facts& f) { Mark(f.open_next); });
+      },
+      [](FreshSteps::Step step, int output) { step.OpenNext(output); });
+}
+
+void Enumerator::TurnOpen() {
+  for (Facts& f : facts_) f.open = std::exchange(f.open_next, false);
+  fresh_.ForAll([](FreshSteps::Step step) { step.Turn(); });
+  open_pairs_.Finish();
   for (const auto& worker : workers_) worker->ForgetPairs();
 }
 
-void Enumerator::ShutAll() {
-  for (Facts& f : facts_) f.open = false;
-  fresh_.ForAll([](FreshSteps::Step step) { step.Shut(); });
+void Enumerator::AddOpenPairs(absl::Span<const uint64_t> fingerprints) {
+  open_pairs_.Add(fingerprints);
+}
+
+bool Enumerator::RunSingles(const GoOn& go_on) {
+  AddLeafPrints();
+  const bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        worker.AddSingles({t, nullptr}, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  return OnGraphs(
+      options_.depth, go_on,
+      [&](Worker& worker, int thread, size_t, GraphId graph) {
+        uint32_t ordinal = Code64::kFirstFresh;
+        ForEachFresh(graph, [&](FreshSteps::Step step) {
+          const NewStep fresh = worker.StepOf(step);
+          worker.AddSingles({kNone, &fresh}, ordinal++, *tables_[thread]);
+        });
+      });
 }
 
 bool Enumerator::RunPairs(const GoOn& go_on) {

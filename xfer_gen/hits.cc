@@ -218,19 +218,24 @@ class Rebuilder {
     }
   }
 
-  void Run(Hits& hits) {
+  // False if it was stopped.
+  bool Run(Hits& hits, const MayGoOn& go_on) {
     constexpr size_t kAhead = 16;
+    std::atomic<bool> stopped{false};
     Importer importer(all_.terms(), hits);
     std::vector<std::vector<Rebuilt>> made(stretches_.size());
     MakeAndTake(
         all_.options().threads, made.size(), kAhead,
         [&](int thread, size_t s) {
+          if (!stopped && !go_on()) stopped = true;
+          if (stopped) return;
           Rebuild(all_.worker(thread), stretches_[s], made[s]);
         },
         [&](size_t s) {
           for (const Rebuilt& m : made[s]) importer.Add(m);
           made[s] = {};
         });
+    return !stopped;
   }
 
  private:
@@ -291,11 +296,15 @@ void Hits::Forget() {
   outputs = {};
 }
 
-Met SortTables(Enumerator& all, Hits& hits) {
+Met SortTables(Enumerator& all, Hits& hits, const MayGoOn& go_on) {
   std::vector<Met> parts(kParts);
   std::atomic<int> next{0};
   all.OnThreads([&](int) {
     for (int part = next++; part < kParts; part = next++) {
+      if (!go_on()) {
+        for (const auto& table : all.tables()) table->Drop(part);
+        continue;
+      }
       parts[part] = SortPart(all, part);
     }
   });
@@ -316,7 +325,8 @@ Met SortTables(Enumerator& all, Hits& hits) {
   return met;
 }
 
-void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits) {
+bool AddHits(Enumerator& all, Met& met, size_t most, Hits& hits,
+             const MayGoOn& go_on) {
   const size_t from = met.added;
   size_t to = met.codes.size();
   if (most < to - from) {
@@ -336,9 +346,10 @@ void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits) {
   SortCodes(all, codes);
   const size_t before = hits.members.size();
   hits.members.reserve(before + codes.size());
-  Rebuilder(all, codes).Run(hits);
+  const bool ended = Rebuilder(all, codes).Run(hits, go_on);
   SortMembers(absl::MakeSpan(hits.members).subspan(before));
   met.added = to;
+  return ended;
 }
 
 }  // namespace isomer::gen

@@ -55,6 +55,7 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
 
 void PairComparer::Forget(size_t members) {
   forgotten_ = members;
+  cutter_->Forget();
   for (DagValues& values : values_) {
     values.Forget();
     for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {

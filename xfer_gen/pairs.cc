@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
 #include <numeric>
 #include <thread>
 #include <tuple>
@@ -20,7 +19,7 @@ namespace {
 
 // Leaves out what another pair gives by giving its variables names; the first
 // in the order of the members is kept.
-std::vector<EqualPair> Distinct(std::vector<EqualPair> pairs,
+std::vector<EqualPair> Distinct(std::deque<EqualPair> pairs,
                                 CandidateStats& stats) {
   std::vector<size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), 0);
@@ -32,6 +31,7 @@ std::vector<EqualPair> Distinct(std::vector<EqualPair> pairs,
            std::tie(b.skeleton, a.variables, p.elsewhere, b.places, q.place, j);
   });
   std::vector<EqualPair> kept;
+  kept.reserve(pairs.size());  // as it grew, it would be held twice
   size_t group = 0;
   for (size_t i : order) {
     EqualPair& p = pairs[i];
@@ -95,30 +95,32 @@ void PairFinder::OnThreads(const std::function<void(PairComparer&)>& work) {
   for (std::thread& t : pool) t.join();
 }
 
-void PairFinder::FindPrints() {
+bool PairFinder::FindPrints(const MayGoOn& go_on) {
   constexpr uint32_t kStretch = 128;
   const Dag& dag = hits_.dag;
   worlds_.Grow(dag);
   std::atomic<uint32_t> next{steps_};
+  std::atomic<bool> stopped{false};
   OnThreads([&](PairComparer& comparer) {
-    for (uint32_t from = next.fetch_add(kStretch); from < dag.num_steps();
-         from = next.fetch_add(kStretch)) {
+    for (uint32_t from = next.fetch_add(kStretch);
+         from < dag.num_steps() && !stopped; from = next.fetch_add(kStretch)) {
       const uint32_t to = std::min(from + kStretch, dag.num_steps());
       for (uint32_t s = from; s < to; ++s) {
         comparer.PrintStep(s);
       }
+      if (!go_on()) stopped = true;
     }
   });
   steps_ = dag.num_steps();
+  return !stopped;
 }
 
-void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
+bool PairFinder::Compare(size_t first, const MayGoOn& go_on) {
   constexpr size_t kStretch = 256;
   const std::vector<Member>& members = hits_.members;
-  FindPrints();
+  if (!FindPrints(go_on)) return false;
   std::atomic<size_t> next{first};
   std::atomic<bool> stopped{false};
-  std::mutex mutex;
   OnThreads([&](PairComparer& comparer) {
     auto starts = [&](size_t i) {
       return i == 0 || members[i].cls != members[i - 1].cls;
@@ -134,10 +136,10 @@ void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
         comparer.Class(i, j);
         i = j;
       }
-      std::lock_guard lock(mutex);
       if (!go_on()) stopped = true;
     }
   });
+  return !stopped;
 }
 
 void PairFinder::Keep() {
@@ -179,7 +181,7 @@ void PairFinder::Keep() {
 }
 
 void PairFinder::Forget() {
-  Keep();
+  MarkTensors();
   forgotten_ += hits_.members.size();
   hits_.Forget();
   worlds_.Forget();
@@ -190,8 +192,8 @@ void PairFinder::Forget() {
 
 void PairFinder::MarkTensors() {
   Keep();
-  all_.MarkOpen(std::move(open_));
-  all_.MarkImpure(std::move(impure_));
+  all_.MarkOpen(std::exchange(open_, {}));
+  all_.MarkImpure(std::exchange(impure_, {}));
 }
 
 std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {

@@ -117,7 +117,7 @@ class Worker {
   const Instance* Find(int tmpl, absl::Span<const TensorId> operands);
   // Finds the instances of a template of one or two operands on leaves.
   void FindOverLeaves(int tmpl);
-  // Called when other pairs are open.
+  // Called when other pairs may be open.
   void ForgetPairs() { known_pairs_.clear(); }
   int64_t evaluations = 0;
   Scratch scratch;
