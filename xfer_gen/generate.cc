@@ -247,13 +247,15 @@ class Rounds {
     finder_->Forget();
     GiveBackFreed();
   }
-  // How many members may be rebuilt and compared at once.
+  // How many members may be rebuilt and compared at once: not all, so that a
+  // stop finds most of them compared.
   size_t MostMembers() {
-    constexpr int64_t kLeast = 256, kMostLate = 1 << 14;
-    // The other half is for the pairs that are found and for values.
-    const int64_t most = std::max(clock_.Room() / 2 / kMemberBytes, kLeast);
-    return static_cast<size_t>(clock_.stopped() ? std::min(most, kMostLate)
-                                                : most);
+    constexpr int64_t kLeast = 256, kMost = 1 << 18, kMostLate = 1 << 14;
+    // The other half of the memory is for the pairs that are found and for
+    // values.
+    return static_cast<size_t>(
+        std::clamp(clock_.Room() / 2 / kMemberBytes, kLeast,
+                   clock_.stopped() ? kMostLate : kMost));
   }
 
   Clock& clock_;
