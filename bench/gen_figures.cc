@@ -50,13 +50,17 @@ double PeakMegabytes() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// How many graphs a run that was stopped has seen.
+// How far a run that was stopped has come.
 void PrintHowFar(const gen::GenerateStats& s) {
-  absl::PrintF("stopped (%s); graphs of 1, 2, ... steps:", s.stop_reason);
+  absl::PrintF("stopped (%s) at %s; graphs of 1, 2, ... steps:", s.stop_reason,
+               s.outputs == 1   ? "single outputs"
+               : s.outputs == 2 ? "two outputs"
+                                : "more outputs");
   for (size_t i = 1; i < s.enumerated.graphs_by_size.size(); ++i) {
     absl::PrintF(" %d", s.enumerated.graphs_by_size[i]);
   }
-  absl::PrintF("\n");
+  absl::PrintF("; of those that the last step extends %d of %d were done\n",
+               s.enumerated.extended, s.enumerated.to_extend);
 }
 
 int Row(const std::string& name, const gen::GenerateOptions& options,
@@ -117,6 +121,7 @@ int Main(int argc, char** argv) {
       return Fail("what is '" + std::string(word) + "'?");
     }
   }
+  options.texts = !list.empty();
   return Row(argv[1], options, list);
 }
 

@@ -18,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "graph/hashing.h"
 #include "ops/status.h"
 #include "xfer_gen/side_text.h"
 
@@ -40,11 +41,12 @@ struct Keyed {
 
 class Writer {
  public:
-  Writer(Enumerator& all, const Dag& dag, uint64_t seed)
+  Writer(Enumerator& all, const Dag& dag, uint64_t seed, bool texts)
       : preset_(all.preset()),
         dag_(dag),
         leaves_(LeavesOf(all.preset())),
         values_(dag, all.world(), seed),
+        texts_(texts),
         by_sizes_(absl::c_any_of(all.preset().templates, GivesSizes)) {
     for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
       names_[leaf] = NameOf(leaf);
@@ -61,14 +63,28 @@ class Writer {
         by_sizes_ ? WriteAs(p, place, ShapeText::kSizes) : std::nullopt;
     if (sizes && sizes->text != numbers->text) {
       numbers->by_sizes = sizes->text;
-      found_.push_back(*std::move(sizes));
+      Add(*std::move(sizes));
     }
-    found_.push_back(*std::move(numbers));
+    Add(*std::move(numbers));
   }
 
   std::vector<Keyed>& found() { return found_; }
 
  private:
+  void Add(Keyed k) {
+    if (!texts_) {
+      k.text = ShortOf(k.text);
+      if (!k.by_sizes.empty()) k.by_sizes = ShortOf(k.by_sizes);
+      k.leaves = {};
+    }
+    found_.push_back(std::move(k));
+  }
+  // A hash in place of a text, in so few letters that they take no memory.
+  static std::string ShortOf(const std::string& text) {
+    const uint64_t hash = ir::HashText(text);
+    return {reinterpret_cast<const char*>(&hash), sizeof(hash)};
+  }
+
   std::optional<Keyed> WriteAs(const EqualPair& p, size_t place,
                                ShapeText shapes) {
     for (TensorId t : p.cuts) names_[t] = NameOf(t);
@@ -173,7 +189,7 @@ class Writer {
   const Dag& dag_;
   const std::vector<Leaf> leaves_;
   DagValues values_;  // in the world of the enumeration
-  const bool by_sizes_;
+  const bool texts_, by_sizes_;
   // Of what stands as a variable: the leaves, and the cuts of the pair at hand.
   std::map<TensorId, std::string> names_;
   std::vector<Keyed> found_;
@@ -211,8 +227,9 @@ std::vector<Candidate> Sorted(std::vector<Keyed> found) {
 std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     uint64_t seed,
                                     absl::Span<const EqualPair> pairs,
-                                    absl::FunctionRef<bool()> go_on) {
-  constexpr size_t kStretch = 256;
+                                    absl::FunctionRef<bool()> go_on,
+                                    bool texts) {
+  constexpr size_t kStretch = 32;
   std::vector<std::unique_ptr<Writer>> writers;
   std::vector<std::thread> pool;
   std::atomic<size_t> next{0};
@@ -226,7 +243,7 @@ std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
     }
   };
   for (int t = 0; t < all.options().threads; ++t) {
-    writers.push_back(std::make_unique<Writer>(all, dag, seed));
+    writers.push_back(std::make_unique<Writer>(all, dag, seed, texts));
   }
   for (size_t t = 1; t < writers.size(); ++t) {
     pool.emplace_back([&, t] { work(*writers[t]); });

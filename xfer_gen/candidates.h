@@ -21,11 +21,13 @@ namespace isomer::gen {
 
 // Writes pairs of tensors of a dag as candidates, sorted by steps, then by
 // text. `go_on` is asked now and then, by one thread at a time; once it says
-// false no more are written.
+// false no more are written. Without `texts`, they have hashes in their place,
+// and no leaves.
 std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     uint64_t seed,
                                     absl::Span<const EqualPair> pairs,
-                                    absl::FunctionRef<bool()> go_on);
+                                    absl::FunctionRef<bool()> go_on,
+                                    bool texts = true);
 
 }  // namespace isomer::gen
 

@@ -38,14 +38,6 @@ size_t NumStretches(GraphId begin, GraphId end) {
   return (end - begin + kStretch - 1) / kStretch;
 }
 
-// Runs `body(thread)` on every thread.
-void OnThreads(int threads, const std::function<void(int)>& body) {
-  std::vector<std::thread> pool;
-  for (int i = 1; i < threads; ++i) pool.emplace_back(body, i);
-  body(0);
-  for (std::thread& t : pool) t.join();
-}
-
 }  // namespace
 
 Enumerator::Enumerator(const Preset& preset, const EnumerateOptions& options)
@@ -58,10 +50,18 @@ Enumerator::Enumerator(const Preset& preset, const EnumerateOptions& options)
       max_arity_(MaxArity(preset)) {
   for (int i = 0; i < options_.threads; ++i) {
     tables_.push_back(std::make_unique<Table>(slice_));
+    workers_.push_back(std::make_unique<Worker>(*this));
   }
 }
 
 Enumerator::~Enumerator() = default;
+
+void Enumerator::OnThreads(absl::FunctionRef<void(int)> body) const {
+  std::vector<std::thread> pool;
+  for (int i = 1; i < options_.threads; ++i) pool.emplace_back(body, i);
+  body(0);
+  for (std::thread& t : pool) t.join();
+}
 
 void Enumerator::DropGraphs() {
   terms_.Clear();
@@ -69,8 +69,13 @@ void Enumerator::DropGraphs() {
   values_.clear();
   graphs_.clear();
   fresh_ = FreshSteps(kStretch);
-  open_pairs_ = {};
+  open_pairs_.Clear();
   smallest_ = {};
+  workers_.clear();
+}
+
+void Enumerator::DropCaches() {
+  for (auto& worker : workers_) worker = std::make_unique<Worker>(*this);
 }
 
 void Enumerator::AddLeaves() {
@@ -90,14 +95,18 @@ void Enumerator::AddLeaves() {
     f.print = ir::HashMix(h);
     facts_.push_back(f);
     smallest_.try_emplace(f.print, i);
-    // A leaf alone: what it equals becomes a rule that removes steps.
-    if (i == symmetry_.first(symmetry_.class_of(i))) {
-      tables_[0]->Add(
-          {ir::HashMix(f.print),
-           Code64::Make(Code64::kLeaves, static_cast<uint32_t>(i), 0, 1),
-           {}});
-      ++stats_.fingerprints;
-    }
+  }
+  stats_.fingerprints += symmetry_.num_classes();
+  AddLeafPrints();
+}
+
+// A leaf alone: what it equals becomes a rule that removes steps.
+void Enumerator::AddLeafPrints() {
+  for (int c = 0; c < symmetry_.num_classes(); ++c) {
+    const auto leaf = static_cast<uint32_t>(symmetry_.first(c));
+    tables_[0]->Add({ir::HashMix(facts_[leaf].print),
+                     Code64::Make(Code64::kLeaves, leaf, 0, 1),
+                     {}});
   }
 }
 
@@ -110,6 +119,7 @@ bool Enumerator::Run(const GoOn& go_on) {
   for (int level = 1; level < options_.depth; ++level) {
     const TermId first = terms_.size();
     if (!MakeTerms(level, go_on)) return false;
+    if (level + 1 == options_.depth) terms_.Finish();
     if (!EvaluateTerms(first, level, go_on)) return false;
     if (!MarkReducible(first, level, go_on)) return false;
     if (!MakeGraphs(level, go_on)) return false;
@@ -120,13 +130,20 @@ bool Enumerator::Run(const GoOn& go_on) {
 
 void Enumerator::MakeInstances(int level) {
   constexpr GraphId kFew = 4;  // dealt out to threads at once
-  const GraphId end = level_start_[level];
-  std::atomic<GraphId> next{level_start_[level - 1]};
-  OnThreads(options_.threads, [&](int) {
-    Worker worker(*this);
+  // There is one graph without steps: its extensions are dealt out.
+  const bool leaves = level == 1;
+  const GraphId end = leaves ? static_cast<GraphId>(preset_.templates.size())
+                             : level_start_[level];
+  std::atomic<GraphId> next{leaves ? 0 : level_start_[level - 1]};
+  OnThreads([&](int thread) {
+    Worker& worker = *workers_[thread];
     for (GraphId from = next.fetch_add(kFew); from < end;
          from = next.fetch_add(kFew)) {
       for (GraphId g = from; g < std::min(from + kFew, end); ++g) {
+        if (leaves) {
+          worker.FindOverLeaves(static_cast<int>(g));
+          continue;
+        }
         worker.Visit(g);
         worker.ForEachOver([](const NewStep&) {});
       }
@@ -138,7 +155,7 @@ bool Enumerator::MakeTerms(int level, const GoOn& go_on) {
   // Terms are numbered one after the other; what they are instances of is found
   // side by side before, which takes longer.
   if (options_.threads > 1) MakeInstances(level);
-  Worker worker(*this);
+  Worker& worker = *workers_[0];
   int64_t orbits = 0;
   for (GraphId g = level_start_[level - 1]; g < level_start_[level]; ++g) {
     if (g % kStretch == 0 && !go_on(level, 0)) return false;
@@ -161,84 +178,78 @@ bool Enumerator::MakeTerms(int level, const GoOn& go_on) {
   return true;
 }
 
-bool Enumerator::EvaluateTerms(TermId first, int level, const GoOn& go_on) {
-  const bool keep = level <= options_.depth - 2;
-  constexpr TermId kTerms = 1024;  // dealt out to threads at once
+bool Enumerator::OnTerms(
+    TermId first, int level, const GoOn& go_on,
+    const std::function<void(Worker&, TermId from, TermId to)>& work) {
+  constexpr TermId kTerms = 256;  // dealt out to threads at once
   std::atomic<TermId> next{first};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  OnThreads(options_.threads, [&](int thread) {
-    Worker worker(*this);
-    worker.Visit(0);
-    std::vector<Field> buffer;
+  OnThreads([&](int thread) {
+    Worker& worker = *workers_[thread];
     for (TermId from = next.fetch_add(kTerms); from < terms_.size() && !stopped;
          from = next.fetch_add(kTerms)) {
-      const TermId to = std::min(from + kTerms, terms_.size());
-      std::vector<Field> block;
-      std::vector<std::pair<TensorId, size_t>> places;
-      for (TermId t = from; t < to; ++t) {
-        const Term& term = terms_.term(t);
-        const absl::Span<const TensorId> operands(term.operands.data(),
-                                                  term.arity);
-        const Instance& instance = *worker.Find(term.tmpl, operands);
-        const Field* inputs[kMaxOperands];
-        for (int k = 0; k < term.arity; ++k) {
-          inputs[k] = facts_[term.operands[k]].values;
-        }
-        buffer.resize(instance.program.size());
-        if (keep) {
-          instance.program.Run({inputs, term.arity}, buffer.data(),
-                               worker.scratch);
-        } else {
-          instance.program.RunSampled({inputs, term.arity}, buffer.data(),
-                                      worker.scratch);
-        }
-        ++worker.evaluations;
-        for (int k = 0; k < term.outputs; ++k) {
-          Facts& f = facts_[term.first + k];
-          f.print = Worker::PrintOf(instance, k, buffer.data());
-          if (keep) {
-            places.emplace_back(term.first + k,
-                                block.size() + instance.program.offset(k));
-          }
-        }
-        if (keep) block.insert(block.end(), buffer.begin(), buffer.end());
-      }
-      std::lock_guard lock(mutex);
-      values_.push_back(std::move(block));
-      for (const auto& [tensor, place] : places) {
-        facts_[tensor].values = values_.back().data() + place;
-      }
+      work(worker, from, std::min(from + kTerms, terms_.size()));
       if (thread == 0 && !go_on(level, 0)) stopped = true;
     }
     std::lock_guard lock(mutex);
-    stats_.evaluations += worker.evaluations;
+    stats_.evaluations += std::exchange(worker.evaluations, 0);
   });
-  if (stopped) return false;
-  // What the first member of an orbit depends on; the others follow.
-  Worker worker(*this);
-  for (TermId t = first; t < terms_.size(); ++t) {
-    const Term& term = terms_.term(t);
-    const bool representative = term.naming == Renaming{};
-    for (int k = 0; k < term.outputs; ++k) {
-      Facts& f = facts_[term.first + k];
-      if (!representative) {
-        const TermId rep = terms_.First(t);
-        f.depends = symmetry_.ActMask(
-            term.naming, facts_[terms_.term(rep).first + k].depends);
-        continue;
-      }
-      NewStep step{term.tmpl, nullptr, term.operands, term.arity};
-      step.instance = worker.Find(step.tmpl, step.span());
+  return !stopped;
+}
+
+bool Enumerator::EvaluateTerms(TermId first, int level, const GoOn& go_on) {
+  const bool keep = level <= options_.depth - 2;
+  std::mutex mutex;
+  auto evaluate = [&](Worker& worker, TermId from, TermId to) {
+    std::vector<Field> block, buffer;
+    std::vector<std::pair<TensorId, size_t>> places;
+    for (TermId t = from; t < to; ++t) {
       worker.Visit(0);
-      f.depends = worker.Depends(step, k);
+      const Instance& instance = worker.Evaluate(t, keep, buffer);
+      const Term& term = terms_.term(t);
+      for (int k = 0; k < term.outputs; ++k) {
+        facts_[term.first + k].print =
+            Worker::PrintOf(instance, k, buffer.data());
+        if (keep) {
+          places.emplace_back(term.first + k,
+                              block.size() + instance.program.offset(k));
+        }
+      }
+      if (keep) block.insert(block.end(), buffer.begin(), buffer.end());
+      if (term.naming == Renaming{}) FindDepends(worker, t);
     }
+    if (!keep) return;
+    std::lock_guard lock(mutex);
+    values_.push_back(std::move(block));
+    for (const auto& [tensor, place] : places) {
+      facts_[tensor].values = values_.back().data() + place;
+    }
+  };
+  if (!OnTerms(first, level, go_on, evaluate)) return false;
+  return OnTerms(first, level, go_on, [&](Worker&, TermId from, TermId to) {
+    for (TermId t = from; t < to; ++t) {
+      const Term& term = terms_.term(t);
+      const Term& rep = terms_.term(terms_.First(t));
+      for (int k = 0; k < term.outputs; ++k) {
+        facts_[term.first + k].depends =
+            symmetry_.ActMask(term.naming, facts_[rep.first + k].depends);
+      }
+    }
+  });
+}
+
+void Enumerator::FindDepends(Worker& worker, TermId t) {
+  const Term& term = terms_.term(t);
+  NewStep step{term.tmpl, nullptr, term.operands, term.arity};
+  step.instance = worker.Find(step.tmpl, step.span());
+  for (int k = 0; k < term.outputs; ++k) {
+    facts_[term.first + k].depends = worker.Depends(step, k);
   }
-  return true;
 }
 
 bool Enumerator::MarkReducible(TermId first, int level, const GoOn& go_on) {
-  Worker worker(*this);
+  Worker& worker = *workers_[0];
   // The prints look at samples: the whole decides.
   auto equal = [&](TensorId a, TensorId b) {
     worker.Visit(0);
@@ -312,10 +323,11 @@ bool Enumerator::OnGraphs(int level, const GoOn& go_on, const Work& work) {
   const GraphId begin = level_start_[level - 1], end = level_start_[level];
   const size_t stretches = NumStretches(begin, end);
   std::atomic<size_t> next{0};
+  std::atomic<GraphId> done{0};
   std::atomic<bool> stopped{false};
   std::mutex mutex;
-  OnThreads(options_.threads, [&](int thread) {
-    Worker worker(*this);
+  OnThreads([&](int thread) {
+    Worker& worker = *workers_[thread];
     for (size_t s = next++; s < stretches && !stopped; s = next++) {
       if (thread == 0 && !go_on(level, static_cast<double>(s) /
                                            static_cast<double>(stretches))) {
@@ -326,10 +338,15 @@ bool Enumerator::OnGraphs(int level, const GoOn& go_on, const Work& work) {
         worker.Visit(g);
         work(worker, thread, s, g);
       }
+      done += std::min(kStretch, end - from);
     }
     std::lock_guard lock(mutex);
-    stats_.evaluations += worker.evaluations;
+    stats_.evaluations += std::exchange(worker.evaluations, 0);
   });
+  if (level == options_.depth) {
+    stats_.to_extend = end - begin;
+    stats_.extended = done;
+  }
   return !stopped;
 }
 

@@ -30,12 +30,12 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/container/flat_hash_set.h"
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "xfer_gen/fresh.h"
 #include "xfer_gen/grow_array.h"
+#include "xfer_gen/sorted_set.h"
 #include "xfer_gen/table.h"
 #include "xfer_gen/terms.h"
 #include "xfer_gen/world.h"
@@ -60,6 +60,9 @@ struct EnumerateStats {
   int64_t fingerprints = 0;  // choices of outputs, stored or passed over
   int64_t evaluations = 0;   // of terms
   std::vector<int64_t> graphs_by_size, terms_by_size;
+  // Of the graphs that the last level extends, how many there are and how many
+  // were done when they were last gone through.
+  int64_t to_extend = 0, extended = 0;
 };
 
 // What an entry of the table stands for: an extension of a graph, by its place
@@ -106,36 +109,46 @@ class Enumerator {
   using GoOn = std::function<bool(int level, double share)>;
 
   // Finds the terms and the graphs of all levels but the last, and adds the
-  // fingerprints of single tensors to the tables; returns false if it was
-  // stopped.
+  // fingerprints of single tensors to the tables, if these hold their parts;
+  // returns false if it was stopped.
   bool Run(const GoOn& go_on);
   // Marks the outputs that codes stand for as open, under all names.
   void MarkOpen(std::vector<uint64_t> codes);
+  // Marks them as open from the next turn on.
+  void MarkOpenNext(std::vector<uint64_t> codes);
   // Marks them as impure: others have their fingerprint and not their value.
   void MarkImpure(std::vector<uint64_t> codes);
-  // Takes all marks of open outputs back.
-  void ShutAll();
   // From now on the tables take the fingerprints from a part on, of as many
   // parts as there is room for.
   void OpenTables(int first_part, int64_t max_bytes) {
     slice_.Open(first_part, max_bytes);
   }
+  // Gives up some of the parts, if there are any; may be called by what asks
+  // whether to go on.
+  bool ShrinkTables() { return slice_.GiveUp(); }
   // The first part that had no room.
   int tables_end() const { return slice_.end(); }
+  // Goes through the graphs of all levels and adds the fingerprints of single
+  // tensors again; returns false if it was stopped.
+  bool RunSingles(const GoOn& go_on);
   // Goes through the graphs of all levels, counts them if the tables begin with
   // the first part, and adds the fingerprints of two open outputs; returns
   // false if it was stopped.
   bool RunPairs(const GoOn& go_on);
-  // Says which fingerprints of two outputs are those of open pairs.
-  void SetOpenPairs(absl::Span<const uint64_t> fingerprints) {
-    open_pairs_.insert(fingerprints.begin(), fingerprints.end());
-  }
+  // Says which fingerprints of two outputs are those of open pairs; they come
+  // in ascending order.
+  void AddOpenPairs(absl::Span<const uint64_t> fingerprints);
+  // From now on the outputs that were marked for it are open and no others, and
+  // so are the pairs that were added.
+  void TurnOpen();
   // Goes through them again and adds the fingerprints of three and more open
   // outputs, each two of which are an open pair.
   bool RunMore(const GoOn& go_on);
 
   // Gives up all terms, graphs and values; the world stays.
   void DropGraphs();
+  // Gives up what threads keep from one stage to the next to be faster.
+  void DropCaches();
 
   const EnumerateStats& stats() const { return stats_; }
   std::vector<std::unique_ptr<Table>>& tables() { return tables_; }
@@ -143,6 +156,10 @@ class Enumerator {
   World& world() { return world_; }
   const Terms& terms() const { return terms_; }
   const EnumerateOptions& options() const { return options_; }
+  // What a thread uses from one stage to the next, as long as there are graphs.
+  Worker& worker(int thread) { return *workers_[thread]; }
+  // Runs `body(thread)` on every thread.
+  void OnThreads(absl::FunctionRef<void(int)> body) const;
 
   // True if the extensions of a graph are of the last level.
   bool IsLastParent(GraphId graph) const {
@@ -176,15 +193,23 @@ class Enumerator {
     uint32_t depends = 0;  // the leaves that its value depends on
     KindId kind = 0;
     bool reducible = false;  // it equals a smaller tensor
-    bool open = false;
+    bool open = false, open_next = false;
     bool impure = false;  // what has its print need not have its value
   };
 
   void AddLeaves();
+  void AddLeafPrints();
   // False if it was stopped, as below.
   bool MakeTerms(int level, const GoOn& go_on);
   void MakeInstances(int level);
+  // Calls `work` for stretches of the terms from `first` on, on all threads.
+  bool OnTerms(
+      TermId first, int level, const GoOn& go_on,
+      const std::function<void(Worker&, TermId from, TermId to)>& work);
   bool EvaluateTerms(TermId first, int level, const GoOn& go_on);
+  // Finds the leaves that the outputs of the first term of an orbit depend on;
+  // the others follow.
+  void FindDepends(Worker& worker, TermId t);
   bool MarkReducible(TermId first, int level, const GoOn& go_on);
   GraphId FirstChild(GraphId parent) const;
   // Calls `work(worker, thread, stretch, graph)` for every graph that a level
@@ -199,20 +224,21 @@ class Enumerator {
   bool OnLowerLevels(
       const GoOn& go_on,
       const std::function<void(Worker&, int, TermId, uint32_t)>& add);
-  // Calls the functions for the outputs that codes stand for: with a tensor, or
-  // with an output of a step that has no number.
+  // Calls the functions for the outputs that codes stand for, on all threads:
+  // with a tensor, or with an output of a step that has no number, which is
+  // never at two threads at once.
   void ForTensors(std::vector<uint64_t> codes,
                   absl::FunctionRef<void(TensorId)> numbered,
                   absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
-  // The same for codes that stem from the graph that the worker visits.
-  void ForTensorsOf(Worker& worker, GraphId parent,
-                    absl::Span<const uint64_t> codes,
+  // The same for codes that stem from one graph.
+  void ForTensorsOf(Worker& worker, absl::Span<const uint64_t> codes,
                     absl::FunctionRef<void(TensorId)> numbered,
                     absl::FunctionRef<void(FreshSteps::Step, int)> fresh);
   // The facts of a tensor under all names.
   template <class F>
   void OnOrbit(TensorId t, F f);
-  struct Count {
+  // What a thread counts, on a cache line of its own.
+  struct alignas(64) Count {
     int64_t graphs = 0, choices = 0;
   };
   void AddUp(absl::Span<const Count> counts);
@@ -227,10 +253,11 @@ class Enumerator {
   GrowArray<Node> graphs_;
   std::vector<GraphId> level_start_;
   mutable FreshSteps fresh_;
-  absl::flat_hash_set<uint64_t> open_pairs_;  // fingerprints
+  SortedSet open_pairs_;  // fingerprints
   absl::flat_hash_map<uint64_t, TensorId> smallest_;
   Slice slice_;
   std::vector<std::unique_ptr<Table>> tables_;
+  std::vector<std::unique_ptr<Worker>> workers_;
   EnumerateStats stats_;
   int max_arity_ = 0;
 };

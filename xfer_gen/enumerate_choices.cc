@@ -1,6 +1,7 @@
 // Choices of several outputs, once it is known which single tensors have equals
 // that are made in another way: all graphs are gone through again.
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include "xfer_gen/enumerate.h"
@@ -11,26 +12,41 @@ namespace isomer::gen {
 void Enumerator::ForTensors(
     std::vector<uint64_t> codes, absl::FunctionRef<void(TensorId)> numbered,
     absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  if (codes.empty()) return;
   // Those that stem from one graph come together, its steps in order.
   std::sort(codes.begin(), codes.end());
-  Worker worker(*this);
-  for (size_t i = 0, j = 0; i < codes.size(); i = j) {
-    const GraphId parent = Code64::Parent(codes[i]);
-    while (j < codes.size() && Code64::Parent(codes[j]) == parent) ++j;
-    const auto stemming = absl::MakeConstSpan(codes).subspan(i, j - i);
-    if (parent == Code64::kLeaves) {
-      for (uint64_t code : stemming) numbered(Code64::Ordinal(code));
-      continue;
+  constexpr size_t kStretch = 1024;
+  auto starts = [&](size_t i) {
+    return i == 0 || i >= codes.size() ||
+           Code64::Parent(codes[i]) != Code64::Parent(codes[i - 1]);
+  };
+  std::atomic<size_t> next{0};
+  OnThreads([&](int thread) {
+    Worker& worker = *workers_[thread];
+    for (size_t from = next.fetch_add(kStretch); from < codes.size();
+         from = next.fetch_add(kStretch)) {
+      const size_t to = std::min(from + kStretch, codes.size());
+      size_t i = from;
+      while (i < to && !starts(i)) ++i;
+      for (size_t j = i; i < to; i = j) {
+        while (!starts(++j)) continue;
+        ForTensorsOf(worker, absl::MakeConstSpan(codes).subspan(i, j - i),
+                     numbered, fresh);
+      }
     }
-    worker.Visit(parent);
-    ForTensorsOf(worker, parent, stemming, numbered, fresh);
-  }
+  });
 }
 
 void Enumerator::ForTensorsOf(
-    Worker& worker, GraphId parent, absl::Span<const uint64_t> codes,
+    Worker& worker, absl::Span<const uint64_t> codes,
     absl::FunctionRef<void(TensorId)> numbered,
     absl::FunctionRef<void(FreshSteps::Step, int)> fresh) {
+  const GraphId parent = Code64::Parent(codes[0]);
+  if (parent == Code64::kLeaves) {
+    for (uint64_t code : codes) numbered(Code64::Ordinal(code));
+    return;
+  }
+  worker.Visit(parent);
   const absl::Span<const TensorId> tensors = worker.tensors();
   size_t at = 0;
   // Takes the codes of one extension.
@@ -61,13 +77,23 @@ void Enumerator::ForTensorsOf(
   });
 }
 
-// Marks are set under all names: one that is there is there under all.
+namespace {
+
+// Sets a mark that other threads may set too; false if it was there.
+bool Mark(bool& mark) {
+  return !std::atomic_ref(mark).exchange(true, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// Marks are set under all names: one that is there is, or will be, there under
+// all.
 void Enumerator::MarkOpen(std::vector<uint64_t> codes) {
   ForTensors(
       std::move(codes),
       [&](TensorId t) {
-        if (facts_[t].open) return;
-        OnOrbit(t, [](Facts& f) { f.open = true; });
+        if (!Mark(facts_[t].open)) return;
+        OnOrbit(t, [](Facts& f) { Mark(f.open); });
       },
       [](FreshSteps::Step step, int output) { step.Open(output); });
 }
@@ -77,15 +103,49 @@ void Enumerator::MarkImpure(std::vector<uint64_t> codes) {
   ForTensors(
       std::move(codes),
       [&](TensorId t) {
-        if (facts_[t].impure) return;
-        OnOrbit(t, [](Facts& f) { f.impure = true; });
+        if (!Mark(facts_[t].impure)) return;
+        OnOrbit(t, [](Facts& f) { Mark(f.impure); });
       },
       [](FreshSteps::Step, int) {});
 }
 
-void Enumerator::ShutAll() {
-  for (Facts& f : facts_) f.open = false;
-  fresh_.ForAll([](FreshSteps::Step step) { step.Shut(); });
+void Enumerator::MarkOpenNext(std::vector<uint64_t> codes) {
+  ForTensors(
+      std::move(codes),
+      [&](TensorId t) {
+        if (!Mark(facts_[t].open_next)) return;
+        OnOrbit(t, [](Facts& f) { Mark(f.open_next); });
+      },
+      [](FreshSteps::Step step, int output) { step.OpenNext(output); });
+}
+
+void Enumerator::TurnOpen() {
+  for (Facts& f : facts_) f.open = std::exchange(f.open_next, false);
+  fresh_.ForAll([](FreshSteps::Step step) { step.Turn(); });
+  open_pairs_.Finish();
+  for (const auto& worker : workers_) worker->ForgetPairs();
+}
+
+void Enumerator::AddOpenPairs(absl::Span<const uint64_t> fingerprints) {
+  open_pairs_.Add(fingerprints);
+}
+
+bool Enumerator::RunSingles(const GoOn& go_on) {
+  AddLeafPrints();
+  const bool ended = OnLowerLevels(
+      go_on, [&](Worker& worker, int thread, TermId t, uint32_t ordinal) {
+        worker.AddSingles({t, nullptr}, ordinal, *tables_[thread]);
+      });
+  if (!ended) return false;
+  return OnGraphs(
+      options_.depth, go_on,
+      [&](Worker& worker, int thread, size_t, GraphId graph) {
+        uint32_t ordinal = Code64::kFirstFresh;
+        ForEachFresh(graph, [&](FreshSteps::Step step) {
+          const NewStep fresh = worker.StepOf(step);
+          worker.AddSingles({kNone, &fresh}, ordinal++, *tables_[thread]);
+        });
+      });
 }
 
 bool Enumerator::RunPairs(const GoOn& go_on) {

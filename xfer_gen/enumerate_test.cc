@@ -46,10 +46,12 @@ Preset Tiny(const std::string& letters = "armch") {
   return *std::move(p);
 }
 
+bool Always() { return true; }
+
 // Adds all that met in the tables to the hits.
 void AddAll(Enumerator& all, Hits& hits) {
-  Met met = SortTables(all, hits);
-  AddHits(all, met, met.codes.size(), hits);
+  Met met = SortTables(all, hits, Always);
+  EXPECT_TRUE(AddHits(all, met, met.codes.size(), hits, Always));
 }
 
 // ---- The slow enumerator
@@ -424,7 +426,7 @@ TEST(Enumerate, TwoOutputsThatAreNewsMeet) {
   Hits hits(all.terms().symmetry().num_leaves());
   AddAll(all, hits);
   PairFinder finder(all, hits, 1);
-  finder.Compare(0, [] { return true; });
+  EXPECT_TRUE(finder.Compare(0, Always));
   finder.MarkTensors();
   const size_t singles = hits.members.size();
   ASSERT_TRUE(all.RunPairs(on));
@@ -499,14 +501,15 @@ TEST(Enumerate, StopsWhenTold) {
 
 // Fills the tables slice by slice, each with so much room, and puts together
 // what met; `passes` counts them.
-Met MetInSlices(Enumerator& all, Hits& hits, int64_t max_bytes, int& passes) {
+Met MetInSlices(Enumerator& all, Hits& hits, int64_t max_bytes, int& passes,
+                bool (Enumerator::*pass)(const Enumerator::GoOn&)) {
   Met out;
   passes = 0;
   for (int first = 0; first < kParts; first = all.tables_end(), ++passes) {
     all.OpenTables(first, max_bytes);
-    EXPECT_TRUE(all.RunPairs([](int, double) { return true; }));
+    EXPECT_TRUE((all.*pass)([](int, double) { return true; }));
     if (all.tables_end() == first) break;
-    const Met met = SortTables(all, hits);
+    const Met met = SortTables(all, hits, Always);
     out.codes.insert(out.codes.end(), met.codes.begin(), met.codes.end());
     out.fingerprints.insert(out.fingerprints.end(), met.fingerprints.begin(),
                             met.fingerprints.end());
@@ -529,24 +532,89 @@ TEST(Enumerate, SlicesOfTablesHoldWhatOneTableHolds) {
   Hits hits(all.terms().symmetry().num_leaves());
   AddAll(all, hits);
   PairFinder finder(all, hits, 1);
-  finder.Compare(0, [] { return true; });
+  EXPECT_TRUE(finder.Compare(0, Always));
   finder.MarkTensors();
   int passes = 0;
   int64_t before = all.stats().graphs;
-  const Met whole = MetInSlices(all, hits, INT64_MAX, passes);
+  const auto run = &Enumerator::RunPairs;
+  const Met whole = MetInSlices(all, hits, INT64_MAX, passes, run);
   EXPECT_EQ(passes, 1);
   EXPECT_GT(whole.codes.size(), 100);
   const int64_t counted = all.stats().graphs - before;
   for (int64_t blocks : {100, 20, 3}) {
     before = all.stats().graphs;
-    const Met met = MetInSlices(all, hits, blocks << 14, passes);
+    const Met met = MetInSlices(all, hits, blocks << 14, passes, run);
     EXPECT_GE(passes, blocks == 100 ? 2 : 10) << blocks;
     EXPECT_EQ(CodesOf(met), CodesOf(whole)) << blocks;
     EXPECT_EQ(met.fingerprints, whole.fingerprints) << blocks;
     EXPECT_EQ(all.stats().graphs - before, counted) << blocks;
   }
-  EXPECT_TRUE(MetInSlices(all, hits, 1, passes).codes.empty());
+  EXPECT_TRUE(MetInSlices(all, hits, 1, passes, run).codes.empty());
   EXPECT_EQ(passes, 0);
+}
+
+// What single tensors meet is the same whether their fingerprints were kept
+// when they were found, or some parts of them later; parts may be given up at
+// any time.
+TEST(Enumerate, SlicesOfSingleTensorsHoldWhatOneTableHolds) {
+  const Preset preset = Tiny("rch");
+  for (int threads : {1, 2}) {
+    const EnumerateOptions options{
+        .depth = 3, .prune = false, .threads = threads};
+    Enumerator all(preset, options);
+    ASSERT_TRUE(all.Run([](int, double) { return true; }));
+    Hits hits(all.terms().symmetry().num_leaves());
+    const Met whole = SortTables(all, hits, Always);
+    EXPECT_GT(whole.codes.size(), 100);
+    const EnumerateStats stats = all.stats();
+    int passes = 0;
+    for (int64_t blocks : {1000, 100, 20, 3}) {
+      // Of each part that was given up, another thread may hold a block.
+      if (threads > 1 && blocks < 1000) continue;
+      const Met met =
+          MetInSlices(all, hits, blocks << 14, passes, &Enumerator::RunSingles);
+      EXPECT_EQ(CodesOf(met), CodesOf(whole)) << blocks;
+      EXPECT_EQ(met.fingerprints, whole.fingerprints) << blocks;
+      EXPECT_EQ(passes > 1, blocks < 1000) << blocks;
+    }
+    EXPECT_EQ(all.stats().graphs, stats.graphs);
+    EXPECT_EQ(all.stats().fingerprints, stats.fingerprints);
+    EXPECT_EQ(all.stats().extended, all.stats().to_extend);
+
+    Enumerator shrunk(preset, options);
+    ASSERT_TRUE(shrunk.Run([&](int level, double share) {
+      if (level == 3 && share > 0.5 && shrunk.tables_end() == kParts) {
+        EXPECT_TRUE(shrunk.ShrinkTables());
+      }
+      return true;
+    }));
+    EXPECT_LT(shrunk.tables_end(), kParts);
+    Met met = SortTables(shrunk, hits, Always);
+    shrunk.OpenTables(shrunk.tables_end(), INT64_MAX);
+    ASSERT_TRUE(shrunk.RunSingles([](int, double) { return true; }));
+    const Met rest = SortTables(shrunk, hits, Always);
+    met.codes.insert(met.codes.end(), rest.codes.begin(), rest.codes.end());
+    EXPECT_EQ(CodesOf(met), CodesOf(whole)) << threads;
+  }
+}
+
+// Room that a table holds is there for another thread's once its parts were
+// given up.
+TEST(Table, WhatIsGivenUpIsDroppedInAllTables) {
+  constexpr int kMany = 1000;  // blocks
+  Slice slice;
+  slice.Open(0, int64_t{kMany} << 14);
+  Table idle(slice), busy(slice);
+  auto fill = [](Table& table, int part, int blocks) {
+    for (int i = 0; i < blocks * 512; ++i) {
+      table.Add({static_cast<uint64_t>(part) << 56 | i, 0, {}});
+    }
+  };
+  fill(idle, 255, kMany - 100);
+  fill(busy, 0, 500);
+  EXPECT_EQ(slice.end(), kParts - kParts / 8);
+  EXPECT_EQ(idle.PartSize(255), 0);
+  EXPECT_EQ(busy.PartSize(0), 500 * 512);
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ namespace isomer::gen {
 class FreshSteps {
  public:
   // One step: its first word holds the template, the number of operands, the
-  // outputs that depend on all that the operands depend on, and those that are
-  // open.
+  // outputs that depend on all that the operands depend on, those that are open
+  // and those that will be.
   class Step {
    public:
     explicit Step(uint32_t* words) : words_(words) {}
@@ -27,9 +27,11 @@ class FreshSteps {
       return {words_ + 1, words_[0] >> 16 & 0xf};
     }
     uint32_t full() const { return words_[0] >> 20 & 0xf; }
-    uint32_t open() const { return words_[0] >> 24; }
+    uint32_t open() const { return words_[0] >> 24 & 0xf; }
     void Open(int output) { words_[0] |= 1u << (24 + output); }
-    void Shut() { words_[0] &= 0xffffff; }
+    void OpenNext(int output) { words_[0] |= 1u << (28 + output); }
+    // Those that will be open are, and no others.
+    void Turn() { words_[0] = (words_[0] & 0xffffff) | words_[0] >> 28 << 24; }
 
    private:
     friend class FreshSteps;

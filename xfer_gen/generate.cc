@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
+#include "absl/synchronization/mutex.h"
 #include "graph/hashing.h"
 #include "ops/status.h"
 #include "xfer_gen/hits.h"
@@ -38,6 +39,17 @@ class Clock {
 
   double seconds() const { return Now() - start_; }
   bool stopped() const { return stats_.stop_reason != "complete"; }
+  // Once it was stopped, work that is left may take a few seconds from here on.
+  void StartOvertime() { overtime_ = seconds(); }
+  // Whether it still may; where only memory was short, it may take what time
+  // there is.
+  bool InOvertime() const {
+    constexpr double kSeconds = 2;
+    const double from = stats_.stop_reason != "memory"
+                            ? overtime_
+                            : std::max(overtime_, options_.max_seconds);
+    return seconds() < from + kSeconds;
+  }
 
   // The bytes that may still be taken.
   int64_t Room() {
@@ -63,7 +75,10 @@ class Clock {
     return options_.progress(p) || Stop("interrupted");
   }
   bool Stop(absl::string_view why) {
-    if (!stopped()) stats_.stop_reason = std::string(why);
+    if (!stopped()) {
+      StartOvertime();
+      stats_.stop_reason = std::string(why);
+    }
     return false;
   }
 
@@ -71,7 +86,7 @@ class Clock {
   const Preset& preset_;
   const GenerateOptions& options_;
   GenerateStats& stats_;
-  double start_;
+  double start_, overtime_ = 0;
 };
 
 // The rounds of one run: single tensors, two outputs, more outputs, each from
@@ -81,10 +96,15 @@ class Clock {
 // the fingerprints slice by slice, for each of which all graphs are gone
 // through again, and what met is compared some classes at a time and then given
 // up. What is found is the same.
+//
+// Once a run is stopped, as much of what has met is compared and written as can
+// be in a few seconds.
 class Rounds {
  public:
-  Rounds(const Preset& preset, const EnumerateOptions& options, Clock& clock)
+  Rounds(const Preset& preset, const EnumerateOptions& options, Clock& clock,
+         bool texts)
       : clock_(clock),
+        texts_(texts),
         all_(preset, options),
         hits_(all_.terms().symmetry().num_leaves()),
         finder_(std::make_unique<PairFinder>(all_, hits_, options.seed,
@@ -92,32 +112,37 @@ class Rounds {
 
   void Run() {
     if (!Singles()) return;
-    std::vector<uint64_t> open, open_pairs;
-    const bool ended =
-        InSlices([&] { return all_.RunPairs(GoOn(0)); },
-                 [&](const Met& met) {
-                   for (const Coded& c : met.codes) open.push_back(c.code);
-                   open_pairs.insert(open_pairs.end(), met.fingerprints.begin(),
-                                     met.fingerprints.end());
-                 });
+    outputs_ = 2;
+    const bool ended = InSlices(
+        0, [&] { return all_.RunPairs(GoOn()); },
+        [&](const Met& met) {
+          std::vector<uint64_t> codes;
+          codes.reserve(met.codes.size());
+          for (const Coded& c : met.codes) codes.push_back(c.code);
+          all_.MarkOpenNext(std::move(codes));
+          all_.AddOpenPairs(met.fingerprints);
+        });
     if (!ended) return;
-    all_.ShutAll();
-    all_.MarkOpen(std::move(open));
-    all_.SetOpenPairs(open_pairs);
-    InSlices([&] { return all_.RunMore(GoOn(0)); }, [](const Met&) {});
+    all_.TurnOpen();
+    outputs_ = 3;
+    InSlices(
+        0, [&] { return all_.RunMore(GoOn()); }, [](const Met&) {});
   }
 
   std::vector<Candidate> Finish(GenerateStats& stats) {
     stats.classes = hits_.classes;
     stats.passes = passes_;
+    stats.outputs = outputs_;
+    all_.DropGraphs();
     const std::vector<EqualPair> pairs = finder_->Take(stats.found);
     const Dag kept = std::move(finder_->kept());
     finder_.reset();
     hits_.Forget();
-    all_.DropGraphs();
     if (clock_.limits_memory()) GiveBackFreed();
+    clock_.StartOvertime();
     std::vector<Candidate> out = CandidatesOf(
-        all_, kept, all_.options().seed, pairs, [&] { return HasMemory(); });
+        all_, kept, all_.options().seed, pairs, [&] { return MayWork(); },
+        texts_);
     stats.enumerated = all_.stats();
     return out;
   }
@@ -128,31 +153,52 @@ class Rounds {
     constexpr int64_t kMost = int64_t{96} << 20;
     return std::min(kMost, clock_.max_bytes() / 16 / all_.options().threads);
   }
-  // Asks whether an enumeration may go on that must leave some memory.
-  Enumerator::GoOn GoOn(int64_t reserve) {
-    return [this, reserve](int level, double share) {
-      return clock_.GoOn(reserve, {.depth = level,
-                                   .graphs = all_.stats().graphs,
-                                   .classes = hits_.classes,
-                                   .share = share});
-    };
+  bool MayGoOn(int level, double share) {
+    return clock_.GoOn(0, {.depth = level,
+                           .graphs = all_.stats().graphs,
+                           .classes = hits_.classes,
+                           .share = share});
   }
-  bool HasMemory() { return clock_.Room() >= 0 || clock_.Stop("memory"); }
+  Enumerator::GoOn GoOn() {
+    return [this](int level, double share) { return MayGoOn(level, share); };
+  }
+  // While graphs are found, the tables leave some memory for them and for what
+  // is to be compared.
+  bool MakesRoomFor(int level, double share) {
+    const int64_t reserve = clock_.max_bytes() / 5;
+    while (clock_.limits_memory() && clock_.Room() < reserve) {
+      // Some parts are left, so that what they hold can be compared.
+      if (all_.tables_end() <= kParts / 8 || !all_.ShrinkTables()) {
+        return clock_.Stop("memory");
+      }
+      GiveBackFreed();
+    }
+    return MayGoOn(level, share);
+  }
+  // Whether there is memory, and time if it was stopped.
+  bool MayWork() {
+    if (clock_.stopped() && !clock_.InOvertime()) return false;
+    return clock_.Room() >= 0 || clock_.Stop("memory");
+  }
 
   bool Singles() {
-    // What has been found when the limit is reached is still to be compared.
-    const bool ended =
-        all_.Run(GoOn(clock_.limits_memory() ? clock_.max_bytes() / 5 : 0));
+    const bool ended = all_.Run(
+        [this](int level, double share) { return MakesRoomFor(level, share); });
     if (!CompareTables([](const Met&) {}) || !ended) return false;
+    if (!InSlices(
+            all_.tables_end(), [&] { return all_.RunSingles(GoOn()); },
+            [](const Met&) {})) {
+      return false;
+    }
     finder_->MarkTensors();
     return true;
   }
 
-  // Fills the tables as often as needed and compares what met; `sorted` sees it
-  // before. False if it was stopped.
-  bool InSlices(absl::FunctionRef<bool()> pass,
+  // Fills the tables as often as needed, from a part on, and compares what met;
+  // `sorted` sees it before. False if it was stopped.
+  bool InSlices(int first, absl::FunctionRef<bool()> pass,
                 absl::FunctionRef<void(const Met&)> sorted) {
-    for (int first = 0; first < kParts; first = all_.tables_end()) {
+    for (; first < kParts; first = all_.tables_end()) {
       MakeRoom();
       all_.OpenTables(first,
                       clock_.limits_memory() ? clock_.Room() / 2 : INT64_MAX);
@@ -165,22 +211,24 @@ class Rounds {
   }
 
   bool CompareTables(absl::FunctionRef<void(const Met&)> sorted) {
-    Met met = SortTables(all_, hits_);
-    sorted(met);
+    const auto go_on = [this] { return MayCompare(); };
+    Met met = SortTables(all_, hits_, go_on);
+    if (!clock_.stopped()) sorted(met);
     while (met.added < met.codes.size()) {
       MakeRoom();
       const size_t before = hits_.members.size();
-      AddHits(all_, met, MostMembers(), hits_);
-      bool on = true;
-      finder_->Compare(before, [&] { return on = on && CompareOn(); });
-      if (!on) return false;
+      if (!AddHits(all_, met, MostMembers(), hits_, go_on) ||
+          !finder_->Compare(before, go_on)) {
+        return false;
+      }
     }
     return true;
   }
-  // What a stopped enumeration has found is compared all the same, as long as
-  // there is memory.
-  bool CompareOn() {
-    return clock_.stopped() ? HasMemory() : GoOn(0)(all_.options().depth, 1);
+  // Asked by any thread.
+  bool MayCompare() {
+    absl::MutexLock lock(&mutex_);
+    if (!clock_.stopped()) return MayGoOn(all_.options().depth, 1);
+    return MayWork();
   }
 
   // Rebuilt members, their steps in the dag, and what is known of those in each
@@ -191,6 +239,7 @@ class Rounds {
   // they hold: what grows is held twice for a while.
   void MakeRoom() {
     if (!clock_.limits_memory()) return;
+    all_.DropCaches();
     GiveBackFreed();
     const auto held = static_cast<int64_t>(hits_.members.size()) * kMemberBytes;
     const int64_t room = clock_.Room();
@@ -198,17 +247,25 @@ class Rounds {
     finder_->Forget();
     GiveBackFreed();
   }
-  // How many members may be rebuilt and compared at once.
+  // How many members may be rebuilt and compared at once: not all, so that a
+  // stop finds most of them compared.
   size_t MostMembers() {
-    constexpr int64_t kLeast = 256;
-    return static_cast<size_t>(std::max(clock_.Room() / kMemberBytes, kLeast));
+    constexpr int64_t kLeast = 256, kMost = 1 << 18, kMostLate = 1 << 14;
+    // The other half of the memory is for the pairs that are found and for
+    // values.
+    return static_cast<size_t>(
+        std::clamp(clock_.Room() / 2 / kMemberBytes, kLeast,
+                   clock_.stopped() ? kMostLate : kMost));
   }
 
   Clock& clock_;
+  const bool texts_;
   Enumerator all_;
   Hits hits_;
   std::unique_ptr<PairFinder> finder_;
+  absl::Mutex mutex_;  // of the clock, while threads compare
   int passes_ = 0;
+  int outputs_ = 1;
 };
 
 // A graph's outputs must fit into a mask.
@@ -258,7 +315,7 @@ absl::StatusOr<Generated> Generate(const Preset& preset,
   RETURN_IF_ERROR(CheckDepth(preset, enumerate.depth));
   Generated out;
   Clock clock(preset, options, out.stats);
-  Rounds rounds(preset, enumerate, clock);
+  Rounds rounds(preset, enumerate, clock, options.texts);
   rounds.Run();
   out.candidates = rounds.Finish(out.stats);
   out.stats.enumerate_s = clock.seconds();

@@ -31,6 +31,9 @@ struct GenerateOptions {
   EnumerateOptions enumerate;     // a depth of 0: the preset's own
   int64_t max_bytes = INT64_MAX;  // that the process may hold
   double max_seconds = 1e18;
+  // Whether candidates have their texts and leaves; where they are only
+  // counted, they take a tenth of the memory without.
+  bool texts = true;
   // Called now and then; false stops the run.
   std::function<bool(const GenerateProgress&)> progress = nullptr;
 };
@@ -40,9 +43,11 @@ struct GenerateStats {
   CandidateStats found;
   int64_t classes = 0;     // different fingerprints
   int64_t peak_bytes = 0;  // of the process, as far as it was asked
-  // How often all graphs were gone through for choices of several outputs: more
-  // than twice where memory did not hold all at once.
+  // How often all graphs were gone through once they were found: more than
+  // twice where memory did not hold all at once.
   int passes = 0;
+  // The outputs of the choices that were looked at last: 1, 2, or 3 for more.
+  int outputs = 1;
   double enumerate_s = 0;
   // "complete", "time", "memory" or "interrupted".
   std::string stop_reason = "complete";

@@ -214,11 +214,29 @@ TEST(Generate, LimitsStopCleanly) {
   EXPECT_EQ(g->stats.stop_reason, "interrupted");
 }
 
+// One that is stopped in the last level says how far it came, and what has met
+// so far is compared.
+TEST(Generate, AStoppedRunSaysHowFarItCame) {
+  GenerateOptions options;
+  options.enumerate.depth = 3;
+  options.progress = [](const GenerateProgress& p) {
+    return p.depth < 3 || p.share < 0.5;
+  };
+  const absl::StatusOr<Generated> g = Generate(Named("taso-2d-small"), options);
+  ASSERT_TRUE(g.ok()) << g.status();
+  EXPECT_EQ(g->stats.stop_reason, "interrupted");
+  EXPECT_EQ(g->stats.outputs, 1);
+  const EnumerateStats& s = g->stats.enumerated;
+  EXPECT_GT(s.extended, s.to_extend / 4);
+  EXPECT_LT(s.extended, s.to_extend);
+  EXPECT_FALSE(g->candidates.empty());
+}
+
 // Wherever it is stopped, what has been found can be read.
 TEST(Generate, StopsAnywhere) {
   const Preset preset = Named("taso-2d-small");
   for (int threads : {1, 2}) {
-    for (int stop = 0;; ++stop) {
+    for (int stop = 0;; stop += 1 + stop / 4) {
       std::atomic<int> asked{0};
       GenerateOptions options;
       options.enumerate.depth = 2;

@@ -6,23 +6,16 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
-#include <thread>
+#include <numeric>
+#include <tuple>
 #include <utility>
 
+#include "xfer_gen/in_parallel.h"
 #include "xfer_gen/worker.h"
 
 namespace isomer::gen {
 
 namespace {
-
-// Runs `work()` on as many threads as the enumeration has.
-template <class F>
-void OnThreads(const Enumerator& all, const F& work) {
-  std::vector<std::thread> pool;
-  for (int t = 1; t < all.options().threads; ++t) pool.emplace_back(work);
-  work();
-  for (std::thread& t : pool) t.join();
-}
 
 // True if one of the outputs is surely made alike.
 bool MadeAlike(const Makings& a, const Makings& b) {
@@ -87,7 +80,7 @@ void SortCodes(const Enumerator& all, absl::Span<Coded> codes) {
     return codes.begin() + static_cast<int64_t>(codes.size() * s / stretches);
   };
   std::atomic<size_t> next{0};
-  OnThreads(all, [&] {
+  all.OnThreads([&](int) {
     for (size_t s = next++; s < stretches; s = next++) {
       std::sort(start(s), start(s + 1), less);
     }
@@ -215,68 +208,85 @@ class Importer {
   std::vector<TensorId> imported_;
 };
 
-// Rebuilds the members of all codes: stretches of them side by side, a round
-// of stretches at a time, so that little is held beside the result.
+// Rebuilds the members of all codes: stretches of them side by side, while
+// those before are numbered, so that little is held beside the result.
 class Rebuilder {
  public:
-  Rebuilder(Enumerator& all, absl::Span<const Coded> met)
-      : all_(all), met_(met) {
-    for (int t = 0; t < all.options().threads; ++t) {
-      workers_.push_back(std::make_unique<Worker>(all));
+  Rebuilder(Enumerator& all, absl::Span<const Coded> met) : all_(all) {
+    for (size_t at = 0; at < met.size();) {
+      stretches_.push_back(Stretch(met, at));
     }
   }
 
-  void Run(Hits& hits) {
+  // False if it was stopped.
+  bool Run(Hits& hits, const MayGoOn& go_on) {
+    constexpr size_t kAhead = 16;
+    std::atomic<bool> stopped{false};
     Importer importer(all_.terms(), hits);
-    hits.members.reserve(hits.members.size() + met_.size());
-    size_t at = 0;
-    while (at < met_.size()) {
-      std::vector<absl::Span<const Coded>> stretches;
-      for (size_t i = 0; i < 8 * workers_.size() && at < met_.size(); ++i) {
-        stretches.push_back(Stretch(at));
-      }
-      for (const auto& members : Round(stretches)) {
-        for (const Rebuilt& m : members) importer.Add(m);
-      }
-    }
+    std::vector<std::vector<Rebuilt>> made(stretches_.size());
+    MakeAndTake(
+        all_.options().threads, made.size(), kAhead,
+        [&](int thread, size_t s) {
+          if (!stopped && !go_on()) stopped = true;
+          if (stopped) return;
+          Rebuild(all_.worker(thread), stretches_[s], made[s]);
+        },
+        [&](size_t s) {
+          for (const Rebuilt& m : made[s]) importer.Add(m);
+          made[s] = {};
+        });
+    return !stopped;
   }
 
  private:
   static GraphId ParentOf(const Coded& c) { return Code64::Parent(c.code); }
 
   // The codes from `at` on, up to where a graph ends.
-  absl::Span<const Coded> Stretch(size_t& at) const {
+  static absl::Span<const Coded> Stretch(absl::Span<const Coded> met,
+                                         size_t& at) {
     constexpr size_t kStretch = 4096;
     const size_t from = at;
-    at = std::min(at + kStretch, met_.size());
-    while (at < met_.size() && ParentOf(met_[at]) == ParentOf(met_[at - 1])) {
-      ++at;
-    }
-    return met_.subspan(from, at - from);
+    at = std::min(at + kStretch, met.size());
+    while (at < met.size() && ParentOf(met[at]) == ParentOf(met[at - 1])) ++at;
+    return met.subspan(from, at - from);
   }
 
-  std::vector<std::vector<Rebuilt>> Round(
-      const std::vector<absl::Span<const Coded>>& stretches) {
-    std::vector<std::vector<Rebuilt>> out(stretches.size());
-    std::atomic<size_t> next{0}, thread{0};
-    OnThreads(all_, [&] {
-      Worker& worker = *workers_[thread++];
-      for (size_t s = next++; s < stretches.size(); s = next++) {
-        const absl::Span<const Coded> met = stretches[s];
-        Extender extender(all_, worker, out[s]);
-        for (size_t i = 0, j = 0; i < met.size(); i = j) {
-          while (j < met.size() && ParentOf(met[j]) == ParentOf(met[i])) ++j;
-          extender.Run(met.subspan(i, j - i));
-        }
-      }
-    });
-    return out;
+  void Rebuild(Worker& worker, absl::Span<const Coded> met,
+               std::vector<Rebuilt>& out) const {
+    Extender extender(all_, worker, out);
+    for (size_t i = 0, j = 0; i < met.size(); i = j) {
+      while (j < met.size() && ParentOf(met[j]) == ParentOf(met[i])) ++j;
+      extender.Run(met.subspan(i, j - i));
+    }
   }
 
   Enumerator& all_;
-  absl::Span<const Coded> met_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::vector<absl::Span<const Coded>> stretches_;
 };
+
+// Sorts members, which come by code, by class and steps.
+void SortMembers(absl::Span<Member> members) {
+  if (members.empty()) return;
+  auto by_class = [](const Member& a, const Member& b) {
+    return a.cls < b.cls;
+  };
+  const auto [least, greatest] =
+      std::minmax_element(members.begin(), members.end(), by_class);
+  const uint32_t first = least->cls;
+  std::vector<size_t> starts(greatest->cls - first + 2);
+  for (const Member& m : members) ++starts[m.cls - first + 1];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<Member> sorted(members.size());
+  for (const Member& m : members) sorted[starts[m.cls - first]++] = m;
+  std::copy(sorted.begin(), sorted.end(), members.begin());
+  for (size_t i = 0, j = 0; i < members.size(); i = j) {
+    while (j < members.size() && members[j].cls == members[i].cls) ++j;
+    std::sort(members.begin() + i, members.begin() + j,
+              [](const Member& a, const Member& b) {
+                return std::tie(a.steps, a.code) < std::tie(b.steps, b.code);
+              });
+  }
+}
 
 }  // namespace
 
@@ -286,11 +296,15 @@ void Hits::Forget() {
   outputs = {};
 }
 
-Met SortTables(Enumerator& all, Hits& hits) {
+Met SortTables(Enumerator& all, Hits& hits, const MayGoOn& go_on) {
   std::vector<Met> parts(kParts);
   std::atomic<int> next{0};
-  OnThreads(all, [&] {
+  all.OnThreads([&](int) {
     for (int part = next++; part < kParts; part = next++) {
+      if (!go_on()) {
+        for (const auto& table : all.tables()) table->Drop(part);
+        continue;
+      }
       parts[part] = SortPart(all, part);
     }
   });
@@ -311,7 +325,8 @@ Met SortTables(Enumerator& all, Hits& hits) {
   return met;
 }
 
-void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits) {
+bool AddHits(Enumerator& all, Met& met, size_t most, Hits& hits,
+             const MayGoOn& go_on) {
   const size_t from = met.added;
   size_t to = met.codes.size();
   if (most < to - from) {
@@ -329,13 +344,12 @@ void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits) {
   }
   const auto codes = absl::MakeSpan(met.codes).subspan(from, to - from);
   SortCodes(all, codes);
-  const auto before = static_cast<int64_t>(hits.members.size());
-  Rebuilder(all, codes).Run(hits);
-  std::stable_sort(hits.members.begin() + before, hits.members.end(),
-                   [](const Member& a, const Member& b) {
-                     return a.cls != b.cls ? a.cls < b.cls : a.steps < b.steps;
-                   });
+  const size_t before = hits.members.size();
+  hits.members.reserve(before + codes.size());
+  const bool ended = Rebuilder(all, codes).Run(hits, go_on);
+  SortMembers(absl::MakeSpan(hits.members).subspan(before));
   met.added = to;
+  return ended;
 }
 
 }  // namespace isomer::gen

@@ -3,6 +3,7 @@
 #define ISOMER_XFER_GEN_HITS_H_
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "absl/types/span.h"
@@ -50,14 +51,19 @@ struct Met {
   size_t added = 0;                    // codes whose members are in the hits
 };
 
+// Asked now and then, by any thread; false stops what goes on.
+using MayGoOn = std::function<bool()>;
+
 // Sorts the tables of an enumeration, which are empty afterwards, and counts
 // and numbers the classes in the hits. Two outputs are left out if one of them
-// is made alike in all others that they met.
-Met SortTables(Enumerator& all, Hits& hits);
+// is made alike in all others that they met. Once it is stopped, the parts of
+// the tables that are left are given up.
+Met SortTables(Enumerator& all, Hits& hits, const MayGoOn& go_on);
 
 // Rebuilds the members of the next classes, at most `most` of them unless one
-// class has more, and adds them to the hits.
-void AddHits(Enumerator& all, Met& met, size_t most, Hits& hits);
+// class has more, and adds them to the hits; false if it was stopped.
+bool AddHits(Enumerator& all, Met& met, size_t most, Hits& hits,
+             const MayGoOn& go_on);
 
 }  // namespace isomer::gen
 

@@ -26,6 +26,43 @@ void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task) {
   for (std::thread& t : pool) t.join();
 }
 
+void MakeAndTake(int threads, size_t n, size_t ahead,
+                 absl::FunctionRef<void(int thread, size_t)> make,
+                 absl::FunctionRef<void(size_t)> take) {
+  absl::Mutex mutex;
+  size_t next = 0, taken = 0;  // to be made, and to be taken
+  bool taking = false;
+  std::vector<bool> made(n);
+  auto may_take = [&] { return taken < n && !taking && made[taken]; };
+  auto may_make = [&] { return next < n && next < taken + ahead; };
+  auto go_on = [&] { return taken == n || may_take() || may_make(); };
+  auto work = [&](int thread) {
+    absl::MutexLock lock(&mutex);
+    while (mutex.Await(absl::Condition(&go_on)), taken < n) {
+      const bool takes = may_take();
+      const size_t i = takes ? taken : next++;
+      taking = taking || takes;
+      mutex.Unlock();
+      if (takes) {
+        take(i);
+      } else {
+        make(thread, i);
+      }
+      mutex.Lock();
+      if (takes) {
+        ++taken;
+        taking = false;
+      } else {
+        made[i] = true;
+      }
+    }
+  };
+  std::vector<std::thread> pool;
+  for (int t = 1; t < threads; ++t) pool.emplace_back(work, t);
+  work(0);
+  for (std::thread& t : pool) t.join();
+}
+
 Ahead::Ahead(int threads, size_t n, size_t window,
              std::function<std::optional<Kind>(size_t)> begin,
              std::function<void(size_t)> finish)

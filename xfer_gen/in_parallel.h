@@ -20,6 +20,13 @@ namespace isomer::gen {
 // Runs a task for every number below `n` on some threads.
 void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task);
 
+// Calls `make(thread, i)` for every number below `n` on some threads, and
+// `take(i)` for each in order, one at a time, on whichever thread is free while
+// others make. At most `ahead` are made and not taken.
+void MakeAndTake(int threads, size_t n, size_t ahead,
+                 absl::FunctionRef<void(int thread, size_t)> make,
+                 absl::FunctionRef<void(size_t)> take);
+
 // Tasks 0, 1, ..., n-1 in two parts: a short one that tells whether there is
 // another, and that other one. Both run ahead of the task that is awaited: the
 // short ones less than `window` of them, the long ones a few. Those that are

@@ -106,5 +106,30 @@ TEST(AheadTest, NothingToDo) {
   Ahead ahead(4, 0, 20, begin, [](size_t) {});
 }
 
+TEST(MakeAndTake, TakesInOrderWhatIsMadeNotTooFarAhead) {
+  constexpr size_t kMany = 1000, kAhead = 3;
+  for (int threads : {1, 2, 4}) {
+    std::vector<int> made(kMany, 0);
+    std::atomic<size_t> taken{0};
+    std::atomic<bool> in_order{true}, near{true};
+    MakeAndTake(
+        threads, kMany, kAhead,
+        [&](int thread, size_t i) {
+          near = near && i < taken + kAhead + 1 && thread < threads;
+          made[i] = static_cast<int>(i) + 1;
+        },
+        [&](size_t i) {
+          in_order =
+              in_order && taken == i && made[i] == static_cast<int>(i) + 1;
+          ++taken;
+        });
+    EXPECT_EQ(taken, kMany) << threads;
+    EXPECT_TRUE(in_order) << threads;
+    EXPECT_TRUE(near) << threads;
+  }
+  MakeAndTake(
+      2, 0, kAhead, [](int, size_t) { FAIL(); }, [](size_t) { FAIL(); });
+}
+
 }  // namespace
 }  // namespace isomer::gen

@@ -16,8 +16,8 @@
 
 namespace isomer::gen {
 
-// One side of a pair.
-using SideOutputs = absl::InlinedVector<TensorId, 2 * kMaxSteps>;
+// One side of a pair; there may be millions, most of few outputs.
+using SideOutputs = absl::InlinedVector<TensorId, 4>;
 
 struct PairCode {
   uint64_t skeleton = 0;  // a hash of all but the variables

@@ -35,12 +35,13 @@ void PairWorlds::Forget() {
 }
 
 PairComparer::PairComparer(const Preset& preset, const Hits& hits,
-                           PairWorlds& worlds, uint64_t seed,
+                           PairWorlds& worlds, SeenPairs& seen, uint64_t seed,
                            int64_t most_bytes)
     : preset_(preset),
       hits_(hits),
       dag_(hits.dag),
-      prints_(worlds.facts(1).prints) {
+      prints_(worlds.facts(1).prints),
+      seen_nameless_(seen) {
   for (size_t i = 0; i < worlds.size(); ++i) {
     values_.emplace_back(dag_, worlds[i], ir::HashCombine(seed, i),
                          &worlds.facts(i));
@@ -60,7 +61,9 @@ PairComparer::PairComparer(const Preset& preset, const Hits& hits,
   cutter_.emplace(dag_, values_[0], *coder_, seed);
 }
 
-void PairComparer::Forget() {
+void PairComparer::Forget(size_t members) {
+  forgotten_ = members;
+  cutter_->Forget();
   for (DagValues& values : values_) {
     values.Forget();
     for (int leaf = 0; leaf < dag_.num_leaves(); ++leaf) {
@@ -74,7 +77,7 @@ void PairComparer::PrintStep(uint32_t step) {
 }
 
 void PairComparer::Class(size_t begin, size_t end) {
-  place_ = begin;
+  place_ = forgotten_ + begin;
   size_t world = 1;
   if (!Keys(begin, end, world)) Keys(begin, end, world = 0);
   std::sort(keys_.begin(), keys_.end());
@@ -252,7 +255,7 @@ bool PairComparer::Pair(const Member& larger, const Member& smaller,
   p.code = coder_->Code(a, b, {});
   // Under other names it has been seen.
   const uint64_t nameless = coder_->NamelessKey();
-  if (seen_nameless_.contains(nameless)) return true;
+  if (seen_nameless_.Contains(nameless, place_)) return true;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
   if (!seen_elsewhere_.contains(key)) {
@@ -276,7 +279,7 @@ bool PairComparer::Pair(const Member& larger, const Member& smaller,
     }
     if (!other.has_value()) return true;
   }
-  seen_nameless_.insert(nameless);
+  seen_nameless_.Insert(nameless, place_);
   return true;
 }
 

@@ -2,15 +2,19 @@
 // compares their members by all elements in a world with fresh inputs and at
 // other sizes, and forms pairs of equal ones with the first, the smallest.
 //
-// A pair that the thread has seen under other names is passed over early. What
-// is asked of a pair has one answer under all names, so that which one a thread
-// meets first does not matter.
+// A pair that was met before under other names is passed over early. What is
+// asked of a pair has one answer under all names, so that which one a thread
+// meets first does not matter; of those that are found, the first one in the
+// order of the members is kept in the end.
 #ifndef ISOMER_XFER_GEN_PAIR_COMPARER_H_
 #define ISOMER_XFER_GEN_PAIR_COMPARER_H_
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
@@ -44,7 +48,7 @@ struct EqualPair {
   SideOutputs cuts;  // tensors of shared steps that may be variables
   // Whether other sizes type both sides (they are then equal there).
   bool elsewhere = false;
-  size_t place = 0;  // of its class among the members
+  size_t place = 0;  // of its class among all members
 };
 
 // The world of the enumeration, then those of the other sizes, and what is
@@ -60,6 +64,8 @@ class PairWorlds {
   void Grow(const Dag& dag);
   // Gives up what is known of the dag.
   void Forget();
+  // Gives up a world but the first; it must not be used any more.
+  void Drop(size_t i) { others_[i - 1].reset(); }
 
  private:
   World& first_;
@@ -67,15 +73,44 @@ class PairWorlds {
   std::vector<DagFacts> facts_;
 };
 
+// Pairs that were met, by nameless keys: what all threads know of each other.
+class SeenPairs {
+ public:
+  // True if a pair with the key was met in the class at `place` or before. With
+  // one that came later, another thread was ahead: this one is then the first.
+  bool Contains(uint64_t key, size_t place) {
+    Shard& shard = ShardOf(key);
+    std::lock_guard lock(shard.mutex);
+    const auto it = shard.places.find(key);
+    return it != shard.places.end() && it->second <= place;
+  }
+  void Insert(uint64_t key, size_t place) {
+    Shard& shard = ShardOf(key);
+    std::lock_guard lock(shard.mutex);
+    size_t& least = shard.places.try_emplace(key, place).first->second;
+    least = std::min(least, place);
+  }
+
+ private:
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    absl::flat_hash_map<uint64_t, size_t> places;
+  };
+  Shard& ShardOf(uint64_t key) { return shards_[key % shards_.size()]; }
+
+  std::array<Shard, 64> shards_;
+};
+
 class PairComparer {
  public:
   // There are at least two worlds, grown to the dag. At most `most_bytes` of
   // values are kept in each.
   PairComparer(const Preset& preset, const Hits& hits, PairWorlds& worlds,
-               uint64_t seed, int64_t most_bytes);
+               SeenPairs& seen, uint64_t seed, int64_t most_bytes);
 
-  // Called when the hits and what is known of them have been given up.
-  void Forget();
+  // Called when the hits and what is known of them have been given up; so many
+  // members have been there before those to come.
+  void Forget(size_t members);
 
   // Finds the prints of a step in the second world, in which classes are
   // compared. All steps must have theirs before.
@@ -157,10 +192,12 @@ class PairComparer {
   // they themselves.
   absl::flat_hash_set<uint64_t> makings_;
   std::vector<TensorId> before_;
+  size_t forgotten_ = 0;  // members
   // Hashes of the codes of pairs that hold at other sizes, and of pairs that do
   // not type there. What is like the former says nothing new, whatever its
   // names; it is known by its nameless key.
-  absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_here_, seen_nameless_;
+  absl::flat_hash_set<uint64_t> seen_elsewhere_, seen_here_;
+  SeenPairs& seen_nameless_;
   std::vector<Dag::Steps> cones_a_, cones_b_;  // of FallsApart
 };
 

@@ -25,6 +25,9 @@ class PairCutter {
   SideOutputs Cuts(absl::Span<const TensorId> a, absl::Span<const TensorId> b,
                    PairCode& code);
 
+  // Gives up what is known of pairs.
+  void Forget() { holds_ = {}; }
+
  private:
   struct Side {
     absl::Span<const TensorId> outputs;

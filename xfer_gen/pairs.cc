@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <mutex>
+#include <numeric>
 #include <thread>
 #include <tuple>
 #include <utility>
 
 #include "graph/hashing.h"
+#include "xfer_gen/in_parallel.h"
 
 namespace isomer::gen {
 
@@ -18,18 +19,22 @@ namespace {
 
 // Leaves out what another pair gives by giving its variables names; the first
 // in the order of the members is kept.
-std::vector<EqualPair> Distinct(std::vector<EqualPair> pairs,
+std::vector<EqualPair> Distinct(std::deque<EqualPair> pairs,
                                 CandidateStats& stats) {
-  std::stable_sort(
-      pairs.begin(), pairs.end(), [](const EqualPair& p, const EqualPair& q) {
-        const PairCode &a = p.code, &b = q.code;
-        return std::tie(a.skeleton, b.variables, q.elsewhere, a.places,
-                        p.place) < std::tie(b.skeleton, a.variables,
-                                            p.elsewhere, b.places, q.place);
-      });
+  std::vector<size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](size_t i, size_t j) {
+    const EqualPair &p = pairs[i], &q = pairs[j];
+    const PairCode &a = p.code, &b = q.code;
+    return std::tie(a.skeleton, b.variables, q.elsewhere, a.places, p.place,
+                    i) <
+           std::tie(b.skeleton, a.variables, p.elsewhere, b.places, q.place, j);
+  });
   std::vector<EqualPair> kept;
+  kept.reserve(pairs.size());  // as it grew, it would be held twice
   size_t group = 0;
-  for (EqualPair& p : pairs) {
+  for (size_t i : order) {
+    EqualPair& p = pairs[i];
     if (group < kept.size() && kept[group].code.skeleton != p.code.skeleton) {
       group = kept.size();
     }
@@ -63,9 +68,22 @@ PairFinder::PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
   worlds_.Grow(hits.dag);
   for (int t = 0; t < all.options().threads; ++t) {
     comparers_.push_back(std::make_unique<PairComparer>(
-        all.preset(), hits, worlds_, ir::HashMix(seed + 0x5eed),
+        all.preset(), hits, worlds_, seen_, ir::HashMix(seed + 0x5eed),
         most_bytes / static_cast<int64_t>(worlds_.size())));
   }
+}
+
+// Side by side: there are many small pieces.
+PairFinder::~PairFinder() {
+  const size_t worlds = worlds_.size() - 1;
+  InParallel(static_cast<int>(comparers_.size()), worlds + comparers_.size(),
+             [&](size_t i) {
+               if (i < worlds) {
+                 worlds_.Drop(i + 1);
+               } else {
+                 comparers_[i - worlds].reset();
+               }
+             });
 }
 
 void PairFinder::OnThreads(const std::function<void(PairComparer&)>& work) {
@@ -77,30 +95,32 @@ void PairFinder::OnThreads(const std::function<void(PairComparer&)>& work) {
   for (std::thread& t : pool) t.join();
 }
 
-void PairFinder::FindPrints() {
-  constexpr uint32_t kStretch = 1024;
+bool PairFinder::FindPrints(const MayGoOn& go_on) {
+  constexpr uint32_t kStretch = 128;
   const Dag& dag = hits_.dag;
   worlds_.Grow(dag);
   std::atomic<uint32_t> next{steps_};
+  std::atomic<bool> stopped{false};
   OnThreads([&](PairComparer& comparer) {
-    for (uint32_t from = next.fetch_add(kStretch); from < dag.num_steps();
-         from = next.fetch_add(kStretch)) {
+    for (uint32_t from = next.fetch_add(kStretch);
+         from < dag.num_steps() && !stopped; from = next.fetch_add(kStretch)) {
       const uint32_t to = std::min(from + kStretch, dag.num_steps());
       for (uint32_t s = from; s < to; ++s) {
         comparer.PrintStep(s);
       }
+      if (!go_on()) stopped = true;
     }
   });
   steps_ = dag.num_steps();
+  return !stopped;
 }
 
-void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
-  constexpr size_t kStretch = 1024;
+bool PairFinder::Compare(size_t first, const MayGoOn& go_on) {
+  constexpr size_t kStretch = 256;
   const std::vector<Member>& members = hits_.members;
-  FindPrints();
+  if (!FindPrints(go_on)) return false;
   std::atomic<size_t> next{first};
   std::atomic<bool> stopped{false};
-  std::mutex mutex;
   OnThreads([&](PairComparer& comparer) {
     auto starts = [&](size_t i) {
       return i == 0 || members[i].cls != members[i - 1].cls;
@@ -116,10 +136,10 @@ void PairFinder::Compare(size_t first, const std::function<bool()>& go_on) {
         comparer.Class(i, j);
         i = j;
       }
-      std::lock_guard lock(mutex);
       if (!go_on()) stopped = true;
     }
   });
+  return !stopped;
 }
 
 void PairFinder::Keep() {
@@ -151,7 +171,6 @@ void PairFinder::Keep() {
       for (SideOutputs* side : {&p.a, &p.b, &p.cuts}) {
         for (TensorId& t : *side) t = keep(keep, t);
       }
-      p.place += forgotten_;
       pairs_.push_back(std::move(p));
     }
     for (size_t i : comparer->open) add(i, open_);
@@ -162,19 +181,19 @@ void PairFinder::Keep() {
 }
 
 void PairFinder::Forget() {
-  Keep();
+  MarkTensors();
   forgotten_ += hits_.members.size();
   hits_.Forget();
   worlds_.Forget();
   worlds_.Grow(hits_.dag);
-  for (const auto& comparer : comparers_) comparer->Forget();
+  for (const auto& comparer : comparers_) comparer->Forget(forgotten_);
   steps_ = 0;
 }
 
 void PairFinder::MarkTensors() {
   Keep();
-  all_.MarkOpen(std::move(open_));
-  all_.MarkImpure(std::move(impure_));
+  all_.MarkOpen(std::exchange(open_, {}));
+  all_.MarkImpure(std::exchange(impure_, {}));
 }
 
 std::vector<EqualPair> PairFinder::Take(CandidateStats& stats) {

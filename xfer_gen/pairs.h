@@ -5,6 +5,7 @@
 #define ISOMER_XFER_GEN_PAIRS_H_
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -21,13 +22,12 @@ class PairFinder {
   // Values of at most `most_bytes` are kept for each thread.
   PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
              int64_t most_bytes = int64_t{96} << 20);
+  ~PairFinder();
 
-  // Compares the members from number `first` on. `go_on` is asked now and then,
-  // by one thread at a time, and may stop the search.
-  void Compare(size_t first, const std::function<bool()>& go_on);
-  // Gives the hits up, and all that is known of them but the pairs and the
-  // marks of tensors. This makes room, and time is lost where they are met
-  // again.
+  // Compares the members from number `first` on; false if it was stopped.
+  bool Compare(size_t first, const MayGoOn& go_on);
+  // Gives the hits up, and all that is known of them but the pairs, and marks
+  // their tensors. This makes room, and time is lost where they are met again.
   void Forget();
   // Tells the enumeration which of the single tensors compared are open: they
   // equal another one which is not the same template on equal operands; and
@@ -42,8 +42,9 @@ class PairFinder {
   // Calls `work(comparer)` on all threads.
   void OnThreads(const std::function<void(PairComparer&)>& work);
   // Finds the prints of new steps in the second world before members are
-  // compared, in the order of the steps, which is kind to caches.
-  void FindPrints();
+  // compared, in the order of the steps, which is kind to caches; false if it
+  // was stopped.
+  bool FindPrints(const MayGoOn& go_on);
 
   // Takes what the comparers have found out of the hits.
   void Keep();
@@ -52,9 +53,10 @@ class PairFinder {
   Hits& hits_;
   PairWorlds worlds_;
   uint32_t steps_ = 0;  // whose prints are there
+  SeenPairs seen_;
   std::vector<std::unique_ptr<PairComparer>> comparers_;  // by thread
   Dag kept_;
-  std::vector<EqualPair> pairs_;         // in it
+  std::deque<EqualPair> pairs_;          // in it; never held twice
   size_t forgotten_ = 0;                 // members
   std::vector<uint64_t> open_, impure_;  // codes
 };

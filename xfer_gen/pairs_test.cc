@@ -68,21 +68,21 @@ std::string InGroups(size_t most, bool forget) {
   EXPECT_TRUE(all.Run([](int, double) { return true; }));
   Hits hits(all.terms().symmetry().num_leaves());
   PairFinder finder(all, hits, 1);
-  Met met = SortTables(all, hits);
+  const auto on = [] { return true; };
+  Met met = SortTables(all, hits, on);
   int groups = 0;
   for (; met.added < met.codes.size(); ++groups) {
     if (forget) finder.Forget();
     const size_t before = hits.members.size();
-    AddHits(all, met, most, hits);
+    EXPECT_TRUE(AddHits(all, met, most, hits, on));
     EXPECT_GT(hits.members.size(), before);
-    finder.Compare(before, [] { return true; });
+    EXPECT_TRUE(finder.Compare(before, on));
   }
   EXPECT_EQ(groups == 1, most > met.codes.size());
   CandidateStats stats;
   const std::vector<EqualPair> pairs = finder.Take(stats);
   Generated out;
-  out.candidates =
-      CandidatesOf(all, finder.kept(), 1, pairs, [] { return true; });
+  out.candidates = CandidatesOf(all, finder.kept(), 1, pairs, on);
   return WriteCandidates("", out);
 }
 

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace isomer::gen {
@@ -34,6 +35,8 @@ struct Entry {
 inline constexpr int kPartBits = 8;
 inline constexpr int kParts = 1 << kPartBits;
 
+class Table;
+
 // The parts that the tables of all threads hold: from a first one on, as many
 // as there is room for.
 class Slice {
@@ -54,88 +57,129 @@ class Slice {
     return false;
   }
   void Release(int64_t bytes) { left_ += bytes; }
-  // Gives up an eighth of the parts; false if none are left.
-  bool GiveUp() {
-    int end = end_;
-    if (end == first_) return false;
-    end_.compare_exchange_strong(end, end - std::max(1, (end - first_) / 8));
-    return true;
-  }
+  // Gives up an eighth of the parts, in the tables of all threads; false if
+  // none are left.
+  bool GiveUp();
 
  private:
+  friend class Table;
+
   int first_ = 0;
   std::atomic<int> end_{kParts};
   std::atomic<int64_t> left_{INT64_MAX};
+  std::vector<Table*> tables_;
 };
 
+// What one thread adds. Others may only take away what is given up, and of that
+// not the blocks that are being filled.
 class Table {
  public:
-  explicit Table(Slice& slice) : slice_(slice) {}
+  explicit Table(Slice& slice) : slice_(slice) {
+    slice_.tables_.push_back(this);
+  }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
 
   void Add(const Entry& e) {
     const int number = static_cast<int>(e.fingerprint >> (64 - kPartBits));
     if (!slice_.Holds(number)) return;
     Part& part = parts_[number];
-    if (part.used == kBlock && !AddBlock(number)) return;
-    part.blocks.back()[part.used++] = e;
+    if (part.used == kBlock && !AddBlock(part, number)) return;
+    part.last[part.used++] = e;
   }
 
   // Moves one part of the entries to the end of `out`, if the slice holds it.
+  // No thread may add any meanwhile.
   void Take(int part, std::vector<Entry>& out) {
     Part& p = parts_[part];
-    if (!slice_.Holds(part)) return Drop(p);
-    for (size_t b = 0; b < p.blocks.size(); ++b) {
-      const int n = b + 1 == p.blocks.size() ? p.used : kBlock;
-      out.insert(out.end(), p.blocks[b].get(), p.blocks[b].get() + n);
-      p.blocks[b].reset();
-      slice_.Release(kBlockBytes);
+    if (!slice_.Holds(part)) return Drop(part);
+    for (std::unique_ptr<Entry[]>& block : p.full) {
+      out.insert(out.end(), block.get(), block.get() + kBlock);
+      block.reset();
     }
+    out.insert(out.end(), p.last.get(), p.last.get() + p.InLast());
+    Drop(part);
+  }
+  // Gives up a part. No thread may add to it meanwhile.
+  void Drop(int part) {
+    Part& p = parts_[part];
+    slice_.Release(p.Blocks() * kBlockBytes);
     p = {};
   }
   int64_t PartSize(int part) const {
     const Part& p = parts_[part];
-    return p.blocks.empty() || !slice_.Holds(part)
+    return !slice_.Holds(part)
                ? 0
-               : static_cast<int64_t>(p.blocks.size() - 1) * kBlock + p.used;
+               : static_cast<int64_t>(p.full.size()) * kBlock + p.InLast();
   }
 
  private:
+  friend class Slice;
+
   static constexpr int kBlock = 512;
   static constexpr int64_t kBlockBytes = kBlock * int64_t{sizeof(Entry)};
   struct Part {
-    std::vector<std::unique_ptr<Entry[]>> blocks;
+    int InLast() const { return last == nullptr ? 0 : used; }
+    int64_t Blocks() const {
+      return static_cast<int64_t>(full.size()) + (last != nullptr);
+    }
+    std::vector<std::unique_ptr<Entry[]>> full;  // guarded by mutex_
+    std::unique_ptr<Entry[]> last;
     int used = kBlock;  // of the last block
   };
 
-  void Drop(Part& part) {
-    slice_.Release(static_cast<int64_t>(part.blocks.size()) * kBlockBytes);
-    part = {};
-  }
+  // Called by any thread.
   void DropGivenUp() {
-    for (; end_ > slice_.end(); --end_) Drop(parts_[end_ - 1]);
-    end_ = slice_.end();
+    std::lock_guard lock(mutex_);
+    for (int part = slice_.end(); part < kParts; ++part) {
+      auto& full = parts_[part].full;
+      slice_.Release(static_cast<int64_t>(full.size()) * kBlockBytes);
+      full.clear();
+      full.shrink_to_fit();
+    }
+  }
+  // Drops the blocks that were being filled, too; called by the thread that
+  // fills them.
+  void DropOwn() {
+    const int given_up = slice_.end();
+    if (given_up < end_) {
+      std::lock_guard lock(mutex_);
+      for (int part = given_up; part < end_; ++part) Drop(part);
+    }
+    end_ = given_up;
   }
   // False if there is no room for the part.
-  bool AddBlock(int number) {
-    DropGivenUp();  // by another thread
+  bool AddBlock(Part& part, int number) {
+    DropOwn();
     bool reserved = slice_.Reserve(kBlockBytes);
     while (!reserved && slice_.GiveUp()) {
-      DropGivenUp();
+      DropOwn();
       reserved = slice_.Reserve(kBlockBytes);
     }
     if (!slice_.Holds(number)) {
       if (reserved) slice_.Release(kBlockBytes);
       return false;
     }
-    parts_[number].blocks.emplace_back(new Entry[kBlock]);
-    parts_[number].used = 0;
+    std::lock_guard lock(mutex_);
+    if (part.last != nullptr) part.full.push_back(std::move(part.last));
+    part.last.reset(new Entry[kBlock]);
+    part.used = 0;
     return true;
   }
 
   Slice& slice_;
+  std::mutex mutex_;
   std::array<Part, kParts> parts_;
   int end_ = kParts;  // parts from here on have been dropped
 };
+
+inline bool Slice::GiveUp() {
+  int end = end_;
+  if (end == first_) return false;
+  end_.compare_exchange_strong(end, end - std::max(1, (end - first_) / 8));
+  for (Table* table : tables_) table->DropGivenUp();
+  return true;
+}
 
 }  // namespace isomer::gen
 

@@ -104,15 +104,6 @@ TermId Terms::Insert(int tmpl, int outputs,
   return id;
 }
 
-TermId Terms::AddSingle(int tmpl, int outputs,
-                        absl::Span<const TensorId> operands) {
-  const TermId found = Find(tmpl, operands);
-  if (found != kNone) return found;
-  const TermId id = Insert(tmpl, outputs, operands);
-  terms_[id].orbit = kNone;
-  return id;
-}
-
 TermId Terms::AddOrbit(int tmpl, bool commutative, int outputs,
                        absl::Span<const TensorId> operands) {
   uint32_t leaves = 0;

@@ -75,9 +75,6 @@ class Terms {
   TermId AddOrbit(int tmpl, bool commutative, int outputs,
                   absl::Span<const TensorId> operands);
 
-  // Adds one term without its orbit; such a term cannot be renamed.
-  TermId AddSingle(int tmpl, int outputs, absl::Span<const TensorId> operands);
-
   TermId Act(const Renaming& r, TermId t) const {
     const Term& term = terms_[t];
     const Orbit& o = orbits_[term.orbit];
@@ -106,6 +103,8 @@ class Terms {
     return {rows_.begin() + o.row, end - o.row};
   }
 
+  // Called when no more terms are found or added: gives up what that needs.
+  void Finish() { table_ = {}; }
   // Gives up all terms.
   void Clear();
 

@@ -187,6 +187,22 @@ const std::vector<Worker::Partner>& Worker::PartnersOf(KindId kind) {
   return partners_[kind];
 }
 
+void Worker::FindOverLeaves(int tmpl) {
+  const size_t arity = all_.preset_.templates[tmpl].params.size();
+  if (arity != 1 && arity != 2) return;
+  const int classes = all_.symmetry_.num_classes();
+  for (int c = 0; c < classes; ++c) {
+    TensorId leaves[2] = {static_cast<TensorId>(all_.symmetry_.first(c))};
+    const bool takes = Takes(tmpl, 0, leaves[0]);
+    if (arity == 1 && takes) Find(tmpl, {leaves, 1});
+    for (int d = 0; arity == 2 && d < classes; ++d) {
+      leaves[1] = static_cast<TensorId>(all_.symmetry_.first(d));
+      // As partners are found: what the other place takes is asked later.
+      if (takes || Takes(tmpl, 1, leaves[1])) Find(tmpl, leaves);
+    }
+  }
+}
+
 void Worker::Offer(NewStep& step,
                    absl::FunctionRef<void(const NewStep&)> found) {
   uint32_t mask = leaves_;

@@ -103,6 +103,9 @@ class Worker {
   // The values of an output of a numbered term, computed if they are not
   // stored; valid until the next Visit.
   const Field* ValuesOf(TensorId t);
+  // Runs a numbered term, at sampled places if not at all, and returns what it
+  // is an instance of.
+  const Instance& Evaluate(TermId t, bool all, std::vector<Field>& values);
   // The leaves that output k of a step depends on.
   uint32_t Depends(const NewStep& step, int k);
   // The outputs of the new step prepared last that depend on all that its
@@ -112,6 +115,10 @@ class Worker {
   static uint64_t PrintOf(const Instance& instance, int k, const Field* values);
 
   const Instance* Find(int tmpl, absl::Span<const TensorId> operands);
+  // Finds the instances of a template of one or two operands on leaves.
+  void FindOverLeaves(int tmpl);
+  // Called when other pairs may be open.
+  void ForgetPairs() { known_pairs_.clear(); }
   int64_t evaluations = 0;
   Scratch scratch;
 

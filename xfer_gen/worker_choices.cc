@@ -161,7 +161,7 @@ bool Worker::IsOpenPair(const Extension& e, int a, int b, bool& prepared) {
   if (keep && (known & ~uint64_t{1}) == key) return known & 1;
   if (!prepared) Prepare(e, /*all=*/true);
   prepared = true;
-  const bool found = all_.open_pairs_.contains(
+  const bool found = all_.open_pairs_.Contains(
       ir::HashMix(FindLeast(1u << a | 1u << b).print));
   if (keep) known = key | static_cast<uint64_t>(found);
   return found;

@@ -45,6 +45,24 @@ const Field* Worker::ValuesOf(TensorId t) {
          instance->program.offset(static_cast<int>(t - term.first));
 }
 
+const Instance& Worker::Evaluate(TermId t, bool all,
+                                 std::vector<Field>& values) {
+  const Term& term = all_.terms_.term(t);
+  const Instance& instance =
+      *Find(term.tmpl, {term.operands.data(), term.arity});
+  const Field* inputs[kMaxOperands];
+  for (int k = 0; k < term.arity; ++k) inputs[k] = ValuesOf(term.operands[k]);
+  values.resize(instance.program.size());
+  const absl::Span<const Field* const> operands(inputs, term.arity);
+  if (all) {
+    instance.program.Run(operands, values.data(), scratch);
+  } else {
+    instance.program.RunSampled(operands, values.data(), scratch);
+  }
+  ++evaluations;
+  return instance;
+}
+
 const Field* Worker::SpareValues(TensorId t, int leaf) {
   if (all_.terms_.IsLeaf(t)) {
     return all_.world_.leaf_values(static_cast<int>(t),

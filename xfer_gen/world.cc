@@ -183,13 +183,9 @@ World::World(const Preset& preset, int assignment, uint64_t seed,
   }
 }
 
-const TensorType& World::type(KindId kind) const {
-  std::shared_lock lock(mutex_);
-  return kinds_[kind].type;
-}
+const TensorType& World::type(KindId kind) const { return kinds_[kind].type; }
 
 bool World::HasSeam(KindId kind, int dim) const {
-  std::shared_lock lock(mutex_);
   const std::vector<int>& seams = kinds_[kind].seams;
   return dim < static_cast<int>(seams.size()) && seams[dim] >= 0;
 }
@@ -199,7 +195,10 @@ KindId World::Intern(const TensorType& type, std::vector<int> seams) {
       type_numbers_.try_emplace(TypeText(type), type_numbers_.size())
           .first->second;
   auto [it, fresh] = kind_ids_.try_emplace({number, seams}, kinds_.size());
-  if (fresh) kinds_.push_back({type, number, std::move(seams)});
+  if (!fresh) return it->second;
+  std::vector<int64_t> places;
+  for (int seam : seams) places.push_back(seam < 0 ? -1 : seams_[seam].place);
+  kinds_.Add({type, number, std::move(seams), std::move(places)});
   return it->second;
 }
 
@@ -211,18 +210,32 @@ int World::InternSeam(Seam seam) {
 
 const Instance* World::Find(int t, absl::Span<const KindId> kinds) {
   const InstanceKey key(t, kinds);
+  auto& shard = instances_[absl::HashOf(key) >> kShardShift];
   {
-    std::shared_lock lock(mutex_);
-    if (auto it = instances_.find(key); it != instances_.end()) {
+    std::lock_guard lock(shard.mutex);
+    if (auto it = shard.map.find(key); it != shard.map.end()) {
       return it->second.get();
     }
   }
-  absl::StatusOr<std::unique_ptr<Instance>> made = Make(t, kinds);
-  std::unique_lock lock(mutex_);
-  auto [it, fresh] = instances_.try_emplace(key);
+  std::unique_ptr<Instance> made;
+  if (const Shape* shape = ShapeOf(t, kinds)) {
+    made = std::make_unique<Instance>(*shape);
+    made->outputs = OutputsOf(t, *shape, kinds);
+  }
+  std::lock_guard lock(shard.mutex);
   // Another thread may have made it meanwhile.
-  if (fresh && made.ok()) it->second = *std::move(made);
-  return it->second.get();
+  return shard.map.try_emplace(key, std::move(made)).first->second.get();
+}
+
+std::vector<KindId> World::OutputsOf(int t, const Shape& shape,
+                                     absl::Span<const KindId> kinds) {
+  std::vector<KindId> out;
+  std::lock_guard lock(mutex_);
+  for (size_t k = 0; k < shape.types.size(); ++k) {
+    out.push_back(Intern(shape.types[k], SeamsOf(preset_.templates[t], shape,
+                                                 static_cast<int>(k), kinds)));
+  }
+  return out;
 }
 
 absl::Status World::WhyNot(int t, absl::Span<const KindId> kinds) {
@@ -239,7 +252,7 @@ absl::StatusOr<std::vector<std::optional<Attr>>> World::AttrsOf(
       if (t.parts >= k.type.rank() || k.seams[t.parts] < 0) {
         return Invalid("the operand was not joined along ", t.parts);
       }
-      attrs[i] = Attr(seams_[k.seams[t.parts]].place);
+      attrs[i] = Attr(k.places[t.parts]);
     } else if (sizes_.contains(name)) {
       attrs[i] = Attr(SizeOf(sizes_, name, 0));
     } else if (t.attr_words[i]) {
@@ -262,21 +275,22 @@ absl::StatusOr<World::ShapeKey> World::KeyOf(
   if (parts >= k.type.rank() || k.seams[parts] < 0) {
     return Invalid("the operand was not joined along ", parts);
   }
-  key.back() = seams_[k.seams[parts]].place;
+  key.back() = k.places[parts];
   return key;
 }
 
-absl::StatusOr<const Shape*> World::ShapeOf(int t,
-                                            absl::Span<const KindId> kinds) {
+const Shape* World::ShapeOf(int t, absl::Span<const KindId> kinds) {
+  const absl::StatusOr<ShapeKey> key = KeyOf(t, kinds);
+  if (!key.ok()) return nullptr;
   Slot* slot = nullptr;
   {
-    std::unique_lock lock(mutex_);
-    ASSIGN_OR_RETURN(const ShapeKey key, KeyOf(t, kinds));
-    std::unique_ptr<Slot>& at = shapes_[key];
+    auto& shard = shapes_[absl::HashOf(*key) >> kShardShift];
+    std::lock_guard lock(shard.mutex);
+    std::unique_ptr<Slot>& at = shard.map[*key];
     if (at == nullptr) at = std::make_unique<Slot>();
     slot = at.get();
   }
-  std::call_once(slot->once, [&] {
+  absl::call_once(slot->once, [&] {
     absl::StatusOr<std::unique_ptr<Shape>> made = MakeShape(t, kinds);
     if (made.ok()) slot->shape = *std::move(made);
   });
@@ -284,7 +298,7 @@ absl::StatusOr<const Shape*> World::ShapeOf(int t,
 }
 
 bool Shape::Ready() const {
-  std::call_once(compiled_, [&] {
+  absl::call_once(compiled_, [&] {
     if (graph == nullptr) return;
     absl::StatusOr<Program> made =
         Program::Compile(*graph, *unrolled, /*only_whole=*/true);
@@ -298,12 +312,8 @@ absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
     int t, absl::Span<const KindId> kinds) {
   const Template& tmpl = preset_.templates[t];
   std::vector<TensorType> types;
-  std::vector<std::optional<Attr>> attrs;
-  {
-    std::shared_lock lock(mutex_);
-    for (KindId k : kinds) types.push_back(kinds_[k].type);
-    ASSIGN_OR_RETURN(attrs, AttrsOf(tmpl, kinds));
-  }
+  for (KindId k : kinds) types.push_back(kinds_[k].type);
+  ASSIGN_OR_RETURN(const auto attrs, AttrsOf(tmpl, kinds));
   ir::SideTyping<int64_t> typing;
   std::vector<const TensorType*> tensors(types.size());
   for (size_t i = 0; i < types.size(); ++i) {
@@ -349,20 +359,6 @@ absl::StatusOr<std::unique_ptr<Shape>> World::MakeShape(
     }
   }
   return shape;
-}
-
-absl::StatusOr<std::unique_ptr<Instance>> World::Make(
-    int t, absl::Span<const KindId> kinds) {
-  ASSIGN_OR_RETURN(const Shape* shape, ShapeOf(t, kinds));
-  if (shape == nullptr) return Invalid("types that do not fit");
-  auto instance = std::make_unique<Instance>(*shape);
-  std::unique_lock lock(mutex_);
-  for (size_t k = 0; k < shape->types.size(); ++k) {
-    instance->outputs.push_back(Intern(
-        shape->types[k],
-        SeamsOf(preset_.templates[t], *shape, static_cast<int>(k), kinds)));
-  }
-  return instance;
 }
 
 std::vector<int> World::SeamsOf(const Template& t, const Shape& shape,

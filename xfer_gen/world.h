@@ -10,17 +10,17 @@
 #define ISOMER_XFER_GEN_WORLD_H_
 
 #include <array>
+#include <bit>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/base/call_once.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
@@ -77,7 +77,7 @@ struct Shape {
   UnrolledOps* unrolled = nullptr;
 
  private:
-  mutable std::once_flag compiled_;
+  mutable absl::once_flag compiled_;
 };
 
 // A template on operands of given kinds.
@@ -178,23 +178,56 @@ class World {
   };
   struct Kind {
     TensorType type;
-    int type_number;         // equal types have equal ones
-    std::vector<int> seams;  // per dimension
+    int type_number = 0;          // equal types have equal ones
+    std::vector<int> seams;       // per dimension
+    std::vector<int64_t> places;  // of the seams
+  };
+  // Kinds stay where they are once they are made: whoever has been given a
+  // number may read what it stands for while others are added.
+  class Kinds {
+   public:
+    KindId size() const { return size_; }
+    const Kind& operator[](KindId id) const {
+      const auto [chunk, at] = PlaceOf(id);
+      return chunks_[chunk][at];
+    }
+    void Add(Kind kind) {
+      const auto [chunk, at] = PlaceOf(size_++);
+      if (at == 0) chunks_[chunk] = std::make_unique<Kind[]>(kFirst << chunk);
+      chunks_[chunk][at] = std::move(kind);
+    }
+
+   private:
+    static constexpr uint32_t kFirst = 256;  // then twice as many, and so on
+    static std::pair<int, uint32_t> PlaceOf(KindId id) {
+      const uint32_t at = static_cast<uint32_t>(id) + kFirst;
+      const int chunk = std::bit_width(at / kFirst) - 1;
+      return {chunk, at - (kFirst << chunk)};
+    }
+    std::array<std::unique_ptr<Kind[]>, 24> chunks_;
+    KindId size_ = 0;
   };
   // A template, the types of its operands, and where it takes one apart.
   using ShapeKey = std::array<int64_t, kMaxParams + 2>;
 
   // A shape that one thread makes while others that ask for it wait.
   struct Slot {
-    std::once_flag once;
+    absl::once_flag once;
     std::unique_ptr<Shape> shape;
   };
+  // A part of a map, so that threads seldom wait for each other.
+  template <class Key, class Value>
+  struct alignas(64) Shard {
+    std::mutex mutex;
+    absl::flat_hash_map<Key, std::unique_ptr<Value>> map;
+  };
+  // Which part it is, the first bits of a hash say: the map goes by the last.
+  static constexpr int kShardBits = 6, kShardShift = 64 - kShardBits;
+  template <class Key, class Value>
+  using Shards = std::array<Shard<Key, Value>, 1 << kShardBits>;
 
-  // Makes an instance; locks what it needs when it needs it.
-  absl::StatusOr<std::unique_ptr<Instance>> Make(
-      int t, absl::Span<const KindId> kinds);
   // The shape of an instance, or null if there is none; made once.
-  absl::StatusOr<const Shape*> ShapeOf(int t, absl::Span<const KindId> kinds);
+  const Shape* ShapeOf(int t, absl::Span<const KindId> kinds);
   absl::StatusOr<std::unique_ptr<Shape>> MakeShape(
       int t, absl::Span<const KindId> kinds);
   absl::StatusOr<ShapeKey> KeyOf(int t, absl::Span<const KindId> kinds) const;
@@ -202,6 +235,9 @@ class World {
   // leaves them open.
   absl::StatusOr<std::vector<std::optional<Attr>>> AttrsOf(
       const Template& t, absl::Span<const KindId> kinds) const;
+  // The kinds of an instance's outputs.
+  std::vector<KindId> OutputsOf(int t, const Shape& shape,
+                                absl::Span<const KindId> kinds);
   KindId Intern(const TensorType& type, std::vector<int> seams);
   int InternSeam(Seam seam);
   std::vector<int> SeamsOf(const Template& t, const Shape& shape, int number,
@@ -212,18 +248,18 @@ class World {
   const bool first_;
   int64_t max_elements_;
   bool has_seams_ = false;
-  std::deque<Kind> kinds_;
+  Kinds kinds_;
   std::map<std::string, int> type_numbers_;
   std::map<std::pair<int, std::vector<int>>, KindId> kind_ids_;
   std::vector<Seam> seams_;
   std::map<Seam, int> seam_ids_;
   std::vector<KindId> leaf_kinds_;
   std::vector<std::vector<Field>> leaf_values_, spare_values_;
-  absl::flat_hash_map<InstanceKey, std::unique_ptr<Instance>> instances_;
+  Shards<InstanceKey, Instance> instances_;
   UnrolledOps unrolled_;
-  absl::flat_hash_map<ShapeKey, std::unique_ptr<Slot>> shapes_;
+  Shards<ShapeKey, Slot> shapes_;
   std::shared_ptr<CarriedDims> carried_;
-  mutable std::shared_mutex mutex_;  // of all that is made
+  std::mutex mutex_;  // of kinds, types and seams that are added
 };
 
 }  // namespace isomer::gen
