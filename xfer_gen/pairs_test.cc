@@ -8,7 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "xfer_gen/candidates.h"
 #include "xfer_gen/generate.h"
 
@@ -93,6 +96,45 @@ TEST(Pairs, GroupsOfClassesFindWhatAllFind) {
     EXPECT_TRUE(InGroups(most, false) == all) << most;
     EXPECT_TRUE(InGroups(most, true) == all) << most;
   }
+}
+
+// The texts of the candidates over x1, x2 and x3 of one type.
+std::vector<std::string> Texts(const std::string& templates, int depth) {
+  auto preset = ParsePreset(
+      "few", "leaf x(3): f32[n]\nsizes n=3\nsizes n=4\n" + templates);
+  EXPECT_TRUE(preset.ok()) << preset.status();
+  GenerateOptions options;
+  options.enumerate.depth = depth;
+  absl::StatusOr<Generated> g = Generate(*preset, options);
+  EXPECT_TRUE(g.ok()) << g.status();
+  std::vector<std::string> texts;
+  for (const Candidate& c : g->candidates) texts.push_back(c.text);
+  return texts;
+}
+
+// x + -y = x - y for every y, and -(y + z) = -y - z.
+TEST(Pairs, WhatSmallerEqualitiesGiveIsPassedOver) {
+  const std::vector<std::string> texts = Texts(
+      "template neg(a): neg(a)\ntemplate add(a, b): add(a, b)\n"
+      "template sub(a, b): sub(a, b)\n",
+      3);
+  auto some = [&](const char* start) {
+    return absl::c_any_of(texts, [&](const std::string& text) {
+      return absl::StartsWith(text, start);
+    });
+  };
+  EXPECT_TRUE(some("add(x1, neg(x2)) <=>"));
+  EXPECT_FALSE(some("add(x1, neg(add(x2, x3))) <=>"));
+  EXPECT_FALSE(some("add(x1, sub(neg(x2), x3)) <=>"));
+}
+
+// y - y = x - x is no rule, since it does not say what y is.
+TEST(Pairs, WhatNoSmallerRuleGivesIsNotPassedOver) {
+  const std::vector<std::string> texts = Texts(
+      "template mul(a, b): mul(a, b)\ntemplate sub(a, b): sub(a, b)\n", 2);
+  EXPECT_TRUE(
+      absl::c_linear_search(texts, "mul(x1, sub(x2, x2)) => sub(x1, x1)"))
+      << absl::StrJoin(texts, "\n");
 }
 
 }  // namespace
