@@ -10,7 +10,6 @@
 #include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -231,25 +230,19 @@ std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     bool texts) {
   constexpr size_t kStretch = 32;
   std::vector<std::unique_ptr<Writer>> writers;
-  std::vector<std::thread> pool;
+  for (int t = 0; t < all.options().threads; ++t) {
+    writers.push_back(std::make_unique<Writer>(all, dag, seed, texts));
+  }
   std::atomic<size_t> next{0};
   std::mutex mutex;
-  auto work = [&](Writer& writer) {
+  all.OnThreads([&](int thread) {
     for (size_t from = next.fetch_add(kStretch); from < pairs.size();
          from = next.fetch_add(kStretch)) {
       if (std::lock_guard lock(mutex); !go_on()) break;
       const size_t to = std::min(from + kStretch, pairs.size());
-      for (size_t i = from; i < to; ++i) writer.Write(pairs[i], i);
+      for (size_t i = from; i < to; ++i) writers[thread]->Write(pairs[i], i);
     }
-  };
-  for (int t = 0; t < all.options().threads; ++t) {
-    writers.push_back(std::make_unique<Writer>(all, dag, seed, texts));
-  }
-  for (size_t t = 1; t < writers.size(); ++t) {
-    pool.emplace_back([&, t] { work(*writers[t]); });
-  }
-  work(*writers[0]);
-  for (std::thread& t : pool) t.join();
+  });
   std::vector<Keyed> found;
   for (const auto& writer : writers) {
     std::move(writer->found().begin(), writer->found().end(),

@@ -237,6 +237,8 @@ class Enumerator {
   // The facts of a tensor under all names.
   template <class F>
   void OnOrbit(TensorId t, F f);
+  // May be called from several threads.
+  void MarkOrbit(TensorId t, bool Facts::*mark);
   // What a thread counts, on a cache line of its own.
   struct alignas(64) Count {
     int64_t graphs = 0, choices = 0;

@@ -88,34 +88,27 @@ bool Mark(bool& mark) {
 
 // Marks are set under all names: one that is there is, or will be, there under
 // all.
+void Enumerator::MarkOrbit(TensorId t, bool Facts::*mark) {
+  if (!Mark(facts_[t].*mark)) return;
+  OnOrbit(t, [mark](Facts& f) { Mark(f.*mark); });
+}
+
 void Enumerator::MarkOpen(std::vector<uint64_t> codes) {
   ForTensors(
-      std::move(codes),
-      [&](TensorId t) {
-        if (!Mark(facts_[t].open)) return;
-        OnOrbit(t, [](Facts& f) { Mark(f.open); });
-      },
+      std::move(codes), [&](TensorId t) { MarkOrbit(t, &Facts::open); },
       [](FreshSteps::Step step, int output) { step.Open(output); });
 }
 
 void Enumerator::MarkImpure(std::vector<uint64_t> codes) {
   // What has no number is no operand, and impurity is asked of operands alone.
   ForTensors(
-      std::move(codes),
-      [&](TensorId t) {
-        if (!Mark(facts_[t].impure)) return;
-        OnOrbit(t, [](Facts& f) { Mark(f.impure); });
-      },
+      std::move(codes), [&](TensorId t) { MarkOrbit(t, &Facts::impure); },
       [](FreshSteps::Step, int) {});
 }
 
 void Enumerator::MarkOpenNext(std::vector<uint64_t> codes) {
   ForTensors(
-      std::move(codes),
-      [&](TensorId t) {
-        if (!Mark(facts_[t].open_next)) return;
-        OnOrbit(t, [](Facts& f) { Mark(f.open_next); });
-      },
+      std::move(codes), [&](TensorId t) { MarkOrbit(t, &Facts::open_next); },
       [](FreshSteps::Step step, int output) { step.OpenNext(output); });
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <atomic>
 #include <numeric>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -87,12 +86,7 @@ PairFinder::~PairFinder() {
 }
 
 void PairFinder::OnThreads(const std::function<void(PairComparer&)>& work) {
-  std::vector<std::thread> pool;
-  for (size_t t = 1; t < comparers_.size(); ++t) {
-    pool.emplace_back([&, t] { work(*comparers_[t]); });
-  }
-  work(*comparers_[0]);
-  for (std::thread& t : pool) t.join();
+  all_.OnThreads([&](int thread) { work(*comparers_[thread]); });
 }
 
 bool PairFinder::FindPrints(const MayGoOn& go_on) {
