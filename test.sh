@@ -31,14 +31,21 @@ esac
 export EXCLUDED_TAGS FUZZ_SECONDS
 
 # bazel_tests NAME OPTION...: runs the Bazel tests and records each of them.
+# What the failed ones say stands at the end.
 bazel_tests() {
-  local name=$1 status=0
+  local name=$1 status=0 logs label
   shift
   timeout --foreground 2400 bazel test --keep_going "$@" //... \
     >build/log/bazel_"$name".log 2>&1 || status=$?
   cat build/log/bazel_"$name".log
-  .venv/bin/python tests/bazel_results.py build/log/bazel_"$name".log \
-    "$(bazel info bazel-testlogs "$@" 2>/dev/null)" >build/results/"$name"
+  logs=$(bazel info bazel-testlogs "$@" 2>/dev/null)
+  .venv/bin/python tests/bazel_results.py build/log/bazel_"$name".log "$logs" \
+    >build/results/"$name"
+  sed -n 's|^FAILED //\([^ ]*\) .*|\1|p' build/results/"$name" |
+    while IFS= read -r label; do
+      echo "$label:"
+      tail -n 40 "$logs/${label/://}/test.log" || true
+    done
   return "$status"
 }
 

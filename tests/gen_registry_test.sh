@@ -16,9 +16,10 @@ actual=$(generate x/concat.cc x/batch_norm_test.cc x/conv2d.cc \
 expected="DefineBatchNorm DefineConcat DefineConv2d "
 [ "$actual" = "$expected" ] || fail "calls $actual, not $expected"
 
-generate x/concat.cc | grep -q '^std::vector<OpDef> DefineConcat();$' ||
+# Not in a pipe to grep -q, which may close it before all is written.
+grep -q '^std::vector<OpDef> DefineConcat();$' <<<"$(generate x/concat.cc)" ||
   fail "does not declare DefineConcat"
-generate | grep -q '^std::vector<OpDef> AllOpDefs() {$' ||
+grep -q '^std::vector<OpDef> AllOpDefs() {$' <<<"$(generate)" ||
   fail "an empty folder gives no AllOpDefs"
 
 for wrong in x/Concat.cc x/con-cat.cc x/concat.h 'x/con cat.cc'; do

@@ -47,10 +47,10 @@ gen --resume "$scratch/f.state" --out "$scratch/resumed.rules" >/dev/null
 cmp "$scratch/one.rules" "$scratch/resumed.rules" || fail "a resumed run differs"
 
 # Limits end with a valid file and the reason.
-gen --time 0.000001 --out "$scratch/time.rules" | grep -q 'stopped: time' ||
-  fail "no word of the time limit"
-gen --memory 1k --out "$scratch/memory.rules" | grep -q 'stopped: memory' ||
-  fail "no word of the memory limit"
+gen --time 0.000001 --out "$scratch/time.rules" >"$scratch/out"
+grep -q 'stopped: time' "$scratch/out" || fail "no word of the time limit"
+gen --memory 1k --out "$scratch/memory.rules" >"$scratch/out"
+grep -q 'stopped: memory' "$scratch/out" || fail "no word of the memory limit"
 for name in time memory; do
   "$isomer" rules check "$scratch/$name.rules" >/dev/null ||
     fail "--$name leaves a file that does not read"
@@ -58,8 +58,8 @@ done
 
 # A limit of memory holds for the whole process. Without one this takes 90 MB.
 "$isomer" gen --preset taso-full --depth 3 --memory 48M --stats "$scratch/m.json" \
-  --out "$scratch/memory.rules" | grep -q 'stopped: memory' ||
-  fail "48 MB are enough"
+  --out "$scratch/memory.rules" >"$scratch/out"
+grep -q 'stopped: memory' "$scratch/out" || fail "48 MB are enough"
 peak=$(sed -n 's/^ *"peak_bytes": \([0-9]*\).*/\1/p' "$scratch/m.json")
 [ "$peak" -le $((60 << 20)) ] || fail "$peak bytes were held instead of 48 MB"
 grep -q '"candidates": [1-9]' "$scratch/m.json" || fail "nothing was found in 48 MB"
