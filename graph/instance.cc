@@ -17,6 +17,39 @@ namespace isomer::ir {
 
 namespace {
 
+// Fills in both sides at the types and attributes of the variables.
+absl::StatusOr<RuleInstance> Build(const RuleSide& source,
+                                   const RuleSide& target,
+                                   absl::Span<const std::string> tensors,
+                                   absl::Span<const TensorType> types,
+                                   RuleInstance out) {
+  std::vector<const TensorType*> pointers;
+  for (const TensorType& t : types) pointers.push_back(&t);
+  std::vector<TensorType> expected;
+  for (const RuleSide* side : {&source, &target}) {
+    Graph& graph = side == &source ? out.source : out.target;
+    SideTyping<int64_t> typing;
+    RETURN_IF_ERROR(
+        TypeSide<int64_t>(*side, pointers, out.attrs, expected, typing));
+    std::vector<Value> inputs;
+    for (size_t i = 0; i < types.size(); ++i) {
+      inputs.push_back(graph.AddInput(tensors[i], types[i]));
+    }
+    ASSIGN_OR_RETURN(BuiltSide built,
+                     BuildSide(graph, *side, typing, inputs, out.attrs));
+    for (size_t i = 0; i < built.outputs.size(); ++i) {
+      const TensorType& t = graph.type(built.outputs[i]);
+      if (side == &source) {
+        expected.push_back(t);
+      } else if (t != expected[i]) {
+        return absl::NotFoundError("the sides differ in type");
+      }
+      graph.AddOutput(absl::StrCat("y", i), built.outputs[i]);
+    }
+  }
+  return out;
+}
+
 class Maker {
  public:
   Maker(const Rule& rule, const RuleCase& c, DType floats)
@@ -58,7 +91,8 @@ class Maker {
       if (dtype != nullptr && IsFloat(*dtype)) *dtype = floats_;
       out.attrs.push_back(std::move(value));
     }
-    return Build(types, std::move(out));
+    return Build(rule_.source(), rule_.target(), rule_.tensors(), types,
+                 std::move(out));
   }
 
  private:
@@ -66,35 +100,6 @@ class Maker {
     for (const DimExpr& d : list) {
       for (const std::string& s : d.Symbols()) symbols_.insert(s);
     }
-  }
-
-  absl::StatusOr<RuleInstance> Build(const std::vector<TensorType>& types,
-                                     RuleInstance out) const {
-    std::vector<const TensorType*> pointers;
-    for (const TensorType& t : types) pointers.push_back(&t);
-    std::vector<TensorType> expected;
-    for (const RuleSide* side : {&rule_.source(), &rule_.target()}) {
-      Graph& graph = side == &rule_.source() ? out.source : out.target;
-      SideTyping<int64_t> typing;
-      RETURN_IF_ERROR(
-          TypeSide<int64_t>(*side, pointers, out.attrs, expected, typing));
-      std::vector<Value> inputs;
-      for (size_t i = 0; i < types.size(); ++i) {
-        inputs.push_back(graph.AddInput(rule_.tensors()[i], types[i]));
-      }
-      ASSIGN_OR_RETURN(BuiltSide built,
-                       BuildSide(graph, *side, typing, inputs, out.attrs));
-      for (size_t i = 0; i < built.outputs.size(); ++i) {
-        const TensorType& t = graph.type(built.outputs[i]);
-        if (side == &rule_.source()) {
-          expected.push_back(t);
-        } else if (t != expected[i]) {
-          return absl::NotFoundError("the sides differ in type");
-        }
-        graph.AddOutput(absl::StrCat("y", i), built.outputs[i]);
-      }
-    }
-    return out;
   }
 
   const Rule& rule_;
@@ -123,6 +128,13 @@ absl::StatusOr<RuleInstance> MakeInstance(const Rule& rule, const RuleCase& c,
   }
   return absl::NotFoundError(absl::StrCat("no instance of rule ", rule.name(),
                                           " was found: ", last.message()));
+}
+
+absl::StatusOr<RuleInstance> InstanceAt(const BoundRule& rule,
+                                        absl::Span<const TensorType> types) {
+  RuleInstance out;
+  out.attrs.resize(rule.attrs.size());
+  return Build(rule.source, rule.target, rule.tensors, types, std::move(out));
 }
 
 }  // namespace isomer::ir

@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "graph/graph.h"
 #include "graph/rule.h"
+#include "graph/rule_bind.h"
 
 namespace isomer::ir {
 
@@ -30,6 +32,11 @@ struct InstanceLimits {
 absl::StatusOr<RuleInstance> MakeInstance(const Rule& rule, const RuleCase& c,
                                           std::mt19937_64& random,
                                           const InstanceLimits& limits = {});
+
+// A rule at the types of its tensor variables, whatever its conditions;
+// attribute variables have no values.  NotFound if the sides differ in type.
+absl::StatusOr<RuleInstance> InstanceAt(const BoundRule& rule,
+                                        absl::Span<const TensorType> types);
 
 }  // namespace isomer::ir
 

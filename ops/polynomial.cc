@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "absl/base/const_init.h"
+#include "absl/container/flat_hash_map.h"
 #include "absl/strings/str_cat.h"
+#include "absl/synchronization/mutex.h"
 
 namespace isomer {
 namespace {
@@ -111,6 +114,31 @@ void CollectSymbols(const Atom& atom, std::set<std::string>* names) {
   }
 }
 
+// A value by its name, made once for all threads and never given up, so that
+// copies need not be counted; null once there are very many.
+template <class T>
+const T* Kept(absl::string_view name, T (*make)(absl::string_view)) {
+  constexpr size_t kMost = 1 << 16;
+  using ByName = absl::flat_hash_map<std::string, const T*>;
+  thread_local ByName known;
+  if (auto it = known.find(name); it != known.end()) return it->second;
+  static absl::Mutex mutex(absl::kConstInit);
+  static ByName& all = *new ByName;
+  absl::MutexLock lock(&mutex);
+  auto it = all.find(name);
+  if (it == all.end()) {
+    if (all.size() == kMost) return nullptr;
+    it = all.emplace(name, new T(make(name))).first;
+  }
+  return known.emplace(name, it->second).first->second;
+}
+
+// A pointer that does not count.
+template <class T>
+std::shared_ptr<T> Uncounted(T* kept) {
+  return {std::shared_ptr<T>(), kept};
+}
+
 }  // namespace
 
 struct Atom::Rep {
@@ -125,9 +153,14 @@ struct Polynomial::Rep {
   uint64_t hash;
 };
 
-Atom Atom::Symbol(absl::string_view name) {
+Atom Atom::NewSymbol(absl::string_view name) {
   return Atom(std::make_shared<const Rep>(
       Rep{std::string(name), true, {}, HashText(name)}));
+}
+
+Atom Atom::Symbol(absl::string_view name) {
+  const Atom* kept = Kept(name, &Atom::NewSymbol);
+  return kept == nullptr ? NewSymbol(name) : Atom(Uncounted(kept->rep_.get()));
 }
 
 const std::string& Atom::name() const { return rep_->name; }
@@ -203,8 +236,16 @@ Polynomial::Polynomial(Atom atom) {
   *this = FromSorted(std::move(single), 0);
 }
 
-Polynomial Polynomial::Symbol(absl::string_view name) {
+Polynomial Polynomial::NewSymbol(absl::string_view name) {
   return Polynomial(Atom::Symbol(name));
+}
+
+Polynomial Polynomial::Symbol(absl::string_view name) {
+  const Polynomial* kept = Kept(name, &Polynomial::NewSymbol);
+  if (kept == nullptr) return NewSymbol(name);
+  Polynomial out;
+  out.rep_ = Uncounted(kept->rep_.get());
+  return out;
 }
 
 Polynomial Polynomial::Apply(absl::string_view function,

@@ -62,6 +62,7 @@ class Atom {
   friend class Polynomial;
   struct Rep;
   explicit Atom(std::shared_ptr<const Rep> rep) : rep_(std::move(rep)) {}
+  static Atom NewSymbol(absl::string_view name);
 
   std::shared_ptr<const Rep> rep_;
 };
@@ -186,6 +187,7 @@ class Polynomial {
   // Most have one or two monomials, which then need no memory of their own.
   using Monomials = absl::InlinedVector<Monomial, 2>;
 
+  static Polynomial NewSymbol(absl::string_view name);
   // Takes monomials that are sorted, merged, not zero and not constant.
   static Polynomial FromSorted(Monomials monomials, Rational constant);
   // Returns a + sign * b.

@@ -22,6 +22,12 @@ struct CandidateLeaf {
   TensorType type;  // in the first assignment of sizes
 };
 
+// The same with the numbers of another assignment of sizes.
+struct SeenElsewhere {
+  std::string text;
+  std::vector<TensorType> leaves;  // in the order of the candidate's
+};
+
 struct Candidate {
   // Both ways, without a name or conditions. The source has at least as many
   // steps as the target and names every leaf; a target may be a bare leaf.
@@ -39,10 +45,10 @@ struct Candidate {
   // Templates applied on each side; a fragment counts as one step.
   int source_steps = 0;
   int target_steps = 0;
-  // Whether an assignment of sizes in which unrelated dimensions differ types
-  // both sides (they are then equal in it). Without that the equality has been
-  // seen at the first sizes alone.
-  bool seen_at_other_sizes = false;
+  // At the other assignments of sizes, in which unrelated dimensions differ:
+  // those that type both sides, which are then equal there too. Without any,
+  // the equality has been seen at the first sizes alone.
+  std::vector<SeenElsewhere> elsewhere = {};
   // Whether another candidate says the same with shapes by sizes of operands:
   // this one, with shapes in numbers, says more if those can be variables.
   bool said_by_sizes = false;

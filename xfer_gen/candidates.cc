@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -28,19 +29,21 @@ namespace {
 // A candidate, and which pair it was.
 struct Keyed {
   int source_steps = 0, target_steps = 0;
-  bool elsewhere = false;
   size_t place = 0;
   std::string text = {};
   // The same with sizes of operands in place of numbers in shapes, where
   // templates give those.
   std::string by_sizes = {};
   std::vector<CandidateLeaf> leaves = {};
+  std::vector<SeenElsewhere> elsewhere = {};
   int steps() const { return source_steps + target_steps; }
 };
 
 class Writer {
  public:
-  Writer(Enumerator& all, const Dag& dag, uint64_t seed, bool texts)
+  // `others` are the worlds of the other sizes.
+  Writer(Enumerator& all, absl::Span<const std::unique_ptr<World>> others,
+         const Dag& dag, uint64_t seed, bool texts)
       : preset_(all.preset()),
         dag_(dag),
         leaves_(LeavesOf(all.preset())),
@@ -49,6 +52,9 @@ class Writer {
         by_sizes_(absl::c_any_of(all.preset().templates, GivesSizes)) {
     for (TensorId leaf = 0; leaf < leaves_.size(); ++leaf) {
       names_[leaf] = NameOf(leaf);
+    }
+    for (const auto& world : others) {
+      elsewhere_.emplace_back(dag, *world, seed);
     }
   }
 
@@ -87,58 +93,93 @@ class Writer {
   std::optional<Keyed> WriteAs(const EqualPair& p, size_t place,
                                ShapeText shapes) {
     for (TensorId t : p.cuts) names_[t] = NameOf(t);
-    ir::RuleSyntax rule;
-    rule.source = SideOf(dag_, values_, p.a, names_, shapes);
-    rule.target = SideOf(dag_, values_, p.b, names_, shapes);
+    auto out = WriteNamed(p, place, shapes);
     for (TensorId t : p.cuts) names_.erase(t);
-    std::set<uint32_t> steps_a, steps_b;
-    CountSteps(p.a, p.cuts, steps_a);
-    CountSteps(p.b, p.cuts, steps_b);
-    if (steps_a.size() < steps_b.size()) {
-      std::swap(rule.source, rule.target);
-      std::swap(steps_a, steps_b);
-    }
-    std::vector<std::string> source = VariablesOf(rule.source);
-    std::vector<std::string> target = VariablesOf(rule.target);
-    auto covers = [](const auto& x, const auto& y) {
-      return std::all_of(y.begin(), y.end(), [&](const std::string& v) {
-        return std::find(x.begin(), x.end(), v) != x.end();
+    return out;
+  }
+
+  // One of the two sides while the direction is chosen.
+  struct Side {
+    const SideOutputs* outputs;
+    ir::SideSyntax syntax;
+    std::set<uint32_t> steps = {};
+    std::vector<std::string> variables = {};
+
+    bool Covers(const Side& other) const {
+      return absl::c_all_of(other.variables, [&](const std::string& v) {
+        return absl::c_linear_search(variables, v);
       });
-    };
-    auto is_bare = [](const ir::SideSyntax& side) {
-      return std::any_of(side.outputs.begin(), side.outputs.end(), [](auto& e) {
+    }
+    bool IsBare() const {
+      return absl::c_any_of(syntax.outputs, [](const ir::ExprSyntax& e) {
         return e.kind == ir::ExprSyntax::Kind::kVariable;
       });
-    };
-    if (!covers(source, target) || is_bare(rule.source)) {
-      std::swap(rule.source, rule.target);
-      std::swap(source, target);
-      std::swap(steps_a, steps_b);
-      if (!covers(source, target) || is_bare(rule.source)) return std::nullopt;
     }
-    rule.both_ways = !is_bare(rule.target) && covers(target, source);
-    if (rule.both_ways && steps_a.size() == steps_b.size() &&
-        SkeletonOf(rule.target) < SkeletonOf(rule.source)) {
-      std::swap(rule.source, rule.target);
-      source = VariablesOf(rule.source);
+  };
+  Side SideFrom(const SideOutputs& outputs, absl::Span<const TensorId> cuts,
+                ShapeText shapes) {
+    Side out{&outputs, SideOf(dag_, values_, outputs, names_, shapes)};
+    CountSteps(outputs, cuts, out.steps);
+    out.variables = VariablesOf(out.syntax);
+    return out;
+  }
+
+  std::optional<Keyed> WriteNamed(const EqualPair& p, size_t place,
+                                  ShapeText shapes) {
+    Side source = SideFrom(p.a, p.cuts, shapes);
+    Side target = SideFrom(p.b, p.cuts, shapes);
+    if (source.steps.size() < target.steps.size()) std::swap(source, target);
+    if (!source.Covers(target) || source.IsBare()) {
+      std::swap(source, target);
+      if (!source.Covers(target) || source.IsBare()) return std::nullopt;
+    }
+    const bool both_ways = !target.IsBare() && target.Covers(source);
+    if (both_ways && source.steps.size() == target.steps.size() &&
+        SkeletonOf(target.syntax) < SkeletonOf(source.syntax)) {
+      std::swap(source, target);
     }
     Keyed k;
     std::map<std::string, std::string> renamed;
     std::map<std::string, int> next;
-    for (const std::string& v : source) {
+    for (const std::string& v : source.variables) {
       const TensorId t = TensorOf(v);
       const std::string cls = ClassOf(t);
       renamed[v] = absl::StrCat(cls, ++next[cls]);
-      k.leaves.push_back({renamed[v], IsWeight(t), TypeOf(t)});
+      k.leaves.push_back({renamed[v], IsWeight(t), TypeOf(t, values_)});
     }
-    RenameVariables(rule.source, renamed);
-    RenameVariables(rule.target, renamed);
-    k.text = ir::PrintRule(rule);
+    const auto text = [&](ir::SideSyntax from, ir::SideSyntax to) {
+      ir::RuleSyntax rule;
+      rule.source = std::move(from);
+      rule.target = std::move(to);
+      rule.both_ways = both_ways;
+      RenameVariables(rule.source, renamed);
+      RenameVariables(rule.target, renamed);
+      return ir::PrintRule(rule);
+    };
+    k.text = text(std::move(source.syntax), std::move(target.syntax));
     k.place = place;
-    k.source_steps = static_cast<int>(steps_a.size());
-    k.target_steps = static_cast<int>(steps_b.size());
-    k.elsewhere = p.elsewhere;
+    k.source_steps = static_cast<int>(source.steps.size());
+    k.target_steps = static_cast<int>(target.steps.size());
+    for (DagValues& values : elsewhere_) {
+      if (!Types(*source.outputs, *target.outputs, values)) continue;
+      SeenElsewhere& seen = k.elsewhere.emplace_back();
+      seen.text = text(SideOf(dag_, values, *source.outputs, names_, shapes),
+                       SideOf(dag_, values, *target.outputs, names_, shapes));
+      for (const std::string& v : source.variables) {
+        seen.leaves.push_back(TypeOf(TensorOf(v), values));
+      }
+    }
     return k;
+  }
+
+  // Whether both sides type, alike, at some sizes.
+  static bool Types(const SideOutputs& a, const SideOutputs& b,
+                    DagValues& values) {
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (values.Kind(a[i]) < 0 || values.Kind(b[i]) < 0) return false;
+      if (TypeOf(a[i], values) != TypeOf(b[i], values)) return false;
+    }
+    return true;
   }
 
   // What tensors are called until they get their names.
@@ -149,8 +190,8 @@ class Writer {
     return t;
   }
 
-  const TensorType& TypeOf(TensorId t) {
-    return values_.world().type(values_.Kind(t));
+  static const TensorType& TypeOf(TensorId t, DagValues& values) {
+    return values.world().type(values.Kind(t));
   }
 
   // Whether all leaves below a tensor are weights.
@@ -164,7 +205,7 @@ class Writer {
   // The class whose leaves have the type of a tensor, or "u".
   std::string ClassOf(TensorId t) {
     if (dag_.IsLeaf(t)) return preset_.leaves[leaves_[t].cls].name;
-    const TensorType& type = TypeOf(t);
+    const TensorType& type = TypeOf(t, values_);
     for (const LeafClass& c : preset_.leaves) {
       if (LeafType(c, 0, preset_.sizes[0]) == type && c.weight == IsWeight(t)) {
         return c.name;
@@ -188,6 +229,7 @@ class Writer {
   const Dag& dag_;
   const std::vector<Leaf> leaves_;
   DagValues values_;  // in the world of the enumeration
+  std::deque<DagValues> elsewhere_;
   const bool texts_, by_sizes_;
   // Of what stands as a variable: the leaves, and the cuts of the pair at hand.
   std::map<TensorId, std::string> names_;
@@ -216,7 +258,8 @@ std::vector<Candidate> Sorted(std::vector<Keyed> found) {
   out.reserve(found.size());
   for (Keyed& k : found) {
     out.push_back({std::move(k.text), std::move(k.leaves), k.source_steps,
-                   k.target_steps, k.elsewhere, !k.by_sizes.empty(), ""});
+                   k.target_steps, std::move(k.elsewhere), !k.by_sizes.empty(),
+                   ""});
   }
   return out;
 }
@@ -229,9 +272,14 @@ std::vector<Candidate> CandidatesOf(Enumerator& all, const Dag& dag,
                                     absl::FunctionRef<bool()> go_on,
                                     bool texts) {
   constexpr size_t kStretch = 32;
+  std::vector<std::unique_ptr<World>> others;
+  for (size_t i = 1; texts && i < all.preset().sizes.size(); ++i) {
+    others.push_back(std::make_unique<World>(all.preset(), static_cast<int>(i),
+                                             seed, all.world().carried()));
+  }
   std::vector<std::unique_ptr<Writer>> writers;
   for (int t = 0; t < all.options().threads; ++t) {
-    writers.push_back(std::make_unique<Writer>(all, dag, seed, texts));
+    writers.push_back(std::make_unique<Writer>(all, others, dag, seed, texts));
   }
   std::atomic<size_t> next{0};
   std::mutex mutex;

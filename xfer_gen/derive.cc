@@ -8,7 +8,6 @@
 #include "absl/algorithm/container.h"
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
-#include "graph/instance.h"
 #include "xfer_gen/derive_step.h"
 
 namespace isomer::gen {
@@ -20,12 +19,13 @@ class End {
  public:
   // With `reversible`, only equations that can be read both ways are used.
   End(const ir::Graph& start, bool reversible) : reversible_(reversible) {
-    states_.push_back({start, -1, -1, 0, true});
-    known_.emplace(KeyOf(start), 0);
+    states_.push_back({start, KeyOf(start), -1, -1, 0, true});
+    known_.emplace(states_[0].key, 0);
   }
 
   struct State {
     ir::Graph graph;
+    GraphKey key;
     int parent;
     int equation;
     int depth;
@@ -46,7 +46,9 @@ class End {
   // Takes every graph of the last level one step on. Returns the graph that
   // `other` has reached too, both in at most `steps` steps, or -1.
   int Grow(const End& other, const Theory& theory, int steps, int max_size,
-           int& budget);
+           int& budget, Rewritten* rewritten);
+  // A graph that `other` has reached too, both in at most `steps` steps, or -1.
+  int Meeting(const End& other, int steps) const;
 
   std::vector<int> PathTo(int state) const {
     std::vector<int> out;
@@ -67,13 +69,14 @@ class End {
 };
 
 int End::Grow(const End& other, const Theory& theory, int steps, int max_size,
-              int& budget) {
+              int& budget, Rewritten* rewritten) {
   const int end = static_cast<int>(states_.size());
   ++level_;
   int met = -1;
   for (; next_ < end && met < 0; ++next_) {
     const ir::Graph graph = states_[next_].graph;
     StepMaker maker(graph);
+    if (rewritten != nullptr) rewritten->push_back(maker.traits());
     for (size_t e = 0; e < theory.equations().size() && met < 0; ++e) {
       const Equation& equation = *theory.equations()[e];
       if (!theory.enabled(equation)) continue;
@@ -84,8 +87,8 @@ int End::Grow(const End& other, const Theory& theory, int steps, int max_size,
         const int id = static_cast<int>(states_.size());
         const bool small = StepsOf(result) <= max_size;
         if (!small || !known_.emplace(key, id).second) return true;
-        states_.push_back(
-            {std::move(result), next_, static_cast<int>(e), level_, whole});
+        states_.push_back({std::move(result), key, next_, static_cast<int>(e),
+                           level_, whole});
         const int* there = other.Find(key);
         if (there != nullptr && level_ + other.state(*there).depth <= steps) {
           met = id;
@@ -96,6 +99,17 @@ int End::Grow(const End& other, const Theory& theory, int steps, int max_size,
     }
   }
   return met;
+}
+
+int End::Meeting(const End& other, int steps) const {
+  for (size_t i = 0; i < states_.size(); ++i) {
+    const int* there = other.Find(states_[i].key);
+    if (there == nullptr) continue;
+    if (states_[i].depth + other.state(*there).depth <= steps) {
+      return static_cast<int>(i);
+    }
+  }
+  return -1;
 }
 
 // Sizes of up to a few hundred: two that may differ then do, as a rule. Where
@@ -158,13 +172,15 @@ bool Replays(const ir::RuleInstance& at, const Derivation& d,
 // Applies equations whose target is a bare variable (`identity(x) => x`) as
 // long as one does: a graph without detours has fewer steps to go.
 ir::Graph Collapse(ir::Graph graph, const Theory& theory,
-                   std::vector<int>& path) {
+                   std::vector<int>& path, Rewritten* rewritten) {
   for (bool changed = true; changed;) {
     changed = false;
     for (int e : theory.collapsing()) {
       if (!theory.enabled(*theory.equations()[e])) continue;
       std::optional<ir::Graph> next;
-      StepMaker(graph).Run(*theory.equations()[e], [&](ir::Graph result, bool) {
+      StepMaker maker(graph);
+      if (rewritten != nullptr) rewritten->push_back(maker.traits());
+      maker.Run(*theory.equations()[e], [&](ir::Graph result, bool) {
         next = std::move(result);
         return false;
       });
@@ -177,49 +193,74 @@ ir::Graph Collapse(ir::Graph graph, const Theory& theory,
   return graph;
 }
 
-std::optional<Derivation> Search(const ir::Graph& source,
-                                 const ir::Graph& target, const Theory& theory,
-                                 const DeriveLimits& limits, int steps) {
-  if (KeyOf(source) == KeyOf(target)) return Derivation{{}, {}, true};
-  End ends[2] = {End(source, limits.backward), End(target, limits.forward)};
-  const int max_size =
-      std::max(StepsOf(source), StepsOf(target)) + limits.growth;
-  int budget = limits.graphs;
-  // Each end may have to go all the way, since not every step can be taken
-  // from the other one.
-  while (budget > 0) {
-    const bool open[2] = {ends[0].level() < steps && ends[0].frontier() > 0,
-                          ends[1].level() < steps && ends[1].frontier() > 0};
-    if (!open[0] && !open[1]) break;
-    const bool second =
-        open[1] && (!open[0] || ends[1].Cost() < ends[0].Cost());
-    End &grown = ends[second], &other = ends[!second];
-    const int met = grown.Grow(other, theory, steps, max_size, budget);
-    if (met < 0) continue;
-    const int there = *other.Find(KeyOf(grown.state(met).graph));
-    Derivation d{grown.PathTo(met), other.PathTo(there), false};
-    if (second) std::swap(d.from_source, d.from_target);
-    d.whole = d.steps() == 1 && grown.state(met).whole;
+// A search between two graphs, which can go on with more steps.
+class Meet {
+ public:
+  Meet(const ir::Graph& source, const ir::Graph& target, const Theory& theory,
+       const DeriveLimits& limits, Rewritten* rewritten)
+      : theory_(theory),
+        limits_(limits),
+        rewritten_(rewritten),
+        max_size_(std::max(StepsOf(source), StepsOf(target)) + limits.growth),
+        ends_{End(source, limits.backward), End(target, limits.forward)} {}
+
+  std::optional<Derivation> Run(int steps) {
+    if (const int met = ends_[0].Meeting(ends_[1], steps); met >= 0) {
+      return Path(ends_[0], ends_[1], met);
+    }
+    int budget = limits_.graphs;
+    // Each end may have to go all the way, since not every step can be taken
+    // from the other one.
+    while (budget > 0) {
+      const bool open[2] = {IsOpen(ends_[0], steps), IsOpen(ends_[1], steps)};
+      if (!open[0] && !open[1]) break;
+      const bool second =
+          open[1] && (!open[0] || ends_[1].Cost() < ends_[0].Cost());
+      End &grown = ends_[second], &other = ends_[!second];
+      const int met =
+          grown.Grow(other, theory_, steps, max_size_, budget, rewritten_);
+      if (met >= 0) return Path(grown, other, met);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static bool IsOpen(const End& end, int steps) {
+    return end.level() < steps && end.frontier() > 0;
+  }
+  Derivation Path(const End& from, const End& other, int met) const {
+    const int there = *other.Find(from.state(met).key);
+    Derivation d{from.PathTo(met), other.PathTo(there), false};
+    if (&from == &ends_[1]) std::swap(d.from_source, d.from_target);
+    d.whole = d.steps() == 0 || (d.steps() == 1 && from.state(met).whole);
     return d;
   }
-  return std::nullopt;
-}
 
-}  // namespace
+  const Theory& theory_;
+  const DeriveLimits& limits_;
+  Rewritten* const rewritten_;
+  const int max_size_;
+  End ends_[2];
+};
 
+// A derivation between two graphs with the same inputs, if one is found within
+// the limits.
 std::optional<Derivation> Derive(const ir::Graph& source,
                                  const ir::Graph& target, const Theory& theory,
-                                 const DeriveLimits& limits) {
-  if (KeyOf(source) == KeyOf(target)) return Derivation{{}, {}, true};
+                                 const DeriveLimits& limits,
+                                 Rewritten* rewritten) {
   // One step first, since what follows hides whether the rule is an instance.
-  if (auto d = Search(source, target, theory, limits, 1)) return d;
+  Meet meet(source, target, theory, limits, rewritten);
+  if (auto d = meet.Run(1)) return d;
   if (limits.steps <= 1) return std::nullopt;
   std::vector<int> before, after;
   const ir::Graph from =
-      limits.backward ? source : Collapse(source, theory, before);
+      limits.backward ? source : Collapse(source, theory, before, rewritten);
   const ir::Graph to =
-      limits.forward ? target : Collapse(target, theory, after);
-  auto d = Search(from, to, theory, limits, limits.steps);
+      limits.forward ? target : Collapse(target, theory, after, rewritten);
+  auto d = before.empty() && after.empty()
+               ? meet.Run(limits.steps)
+               : Meet(from, to, theory, limits, rewritten).Run(limits.steps);
   if (!d) return std::nullopt;
   d->from_source.insert(d->from_source.begin(), before.begin(), before.end());
   d->from_target.insert(d->from_target.begin(), after.begin(), after.end());
@@ -227,8 +268,36 @@ std::optional<Derivation> Derive(const ir::Graph& source,
   return d;
 }
 
+// Derives what is found at one more instance, by the steps so far if they do;
+// false if it cannot be derived.
+bool DeriveMore(const ir::RuleInstance& at, const Theory& theory,
+                const DeriveLimits& limits, Rewritten* rewritten,
+                std::optional<Derivation>& found) {
+  if (found && Replays(at, *found, theory, limits)) return true;
+  auto d = Derive(at.source, at.target, theory, limits, rewritten);
+  if (!d) return false;
+  const bool whole = d->whole;
+  if (!found) found = std::move(d);
+  found->whole = found->whole && whole;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Derivation> DeriveAll(absl::Span<const ir::RuleInstance> seen,
+                                    const Theory& theory,
+                                    const DeriveLimits& limits,
+                                    Rewritten* rewritten) {
+  std::optional<Derivation> found;
+  for (const ir::RuleInstance& at : seen) {
+    if (!DeriveMore(at, theory, limits, rewritten, found)) return std::nullopt;
+  }
+  return found;
+}
+
 std::optional<Derivation> DeriveRule(const ir::Rule& rule, const Theory& theory,
-                                     const DeriveLimits& limits) {
+                                     const DeriveLimits& limits,
+                                     Rewritten* rewritten) {
   std::mt19937_64 random(1);
   std::optional<Derivation> found;
   // Higher ranks come last and leave the least to chance.
@@ -237,11 +306,9 @@ std::optional<Derivation> DeriveRule(const ir::Rule& rule, const Theory& theory,
     for (int again = 0; again < (found ? 1 : 3); ++again) {
       auto at = Instance(rule, rule.cases()[i], random);
       if (!at) break;
-      if (found && Replays(*at, *found, theory, limits)) continue;
-      auto d = Derive(at->source, at->target, theory, limits);
-      if (!d) return std::nullopt;
-      if (!found) found = std::move(d);
-      found->whole = found->whole && d->whole;
+      if (!DeriveMore(*at, theory, limits, rewritten, found)) {
+        return std::nullopt;
+      }
     }
   }
   return found;

@@ -1,7 +1,8 @@
 // Deriving a rule from others: at an instance of it in which all sizes that may
 // differ do, the source is rewritten from one end and the target from the
-// other until they meet. The same steps must then lead through at every other
-// rank and at other sizes, so that no step was an accident of sizes.
+// other, within the limits, until they meet. The same steps must then lead
+// through at every other rank and at other sizes, so that no step was an
+// accident of sizes.
 #ifndef ISOMER_XFER_GEN_DERIVE_H_
 #define ISOMER_XFER_GEN_DERIVE_H_
 
@@ -9,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/graph.h"
+#include "absl/types/span.h"
+#include "graph/instance.h"
 #include "graph/rule.h"
 #include "xfer_gen/derive_theory.h"
 
@@ -38,15 +40,21 @@ struct Derivation {
   }
 };
 
-// A derivation between two graphs with the same inputs, if one is found within
-// the limits.
-std::optional<Derivation> Derive(const ir::Graph& source,
-                                 const ir::Graph& target, const Theory& theory,
-                                 const DeriveLimits& limits = {});
+// The graphs that searches tried to rewrite. One more equation that needs what
+// none of them has changes nothing of what the searches found.
+using Rewritten = std::vector<Traits>;
+
+// Derives what is seen at several sizes, by the same steps where these lead
+// through; nothing if that fails at one of them.
+std::optional<Derivation> DeriveAll(absl::Span<const ir::RuleInstance> seen,
+                                    const Theory& theory,
+                                    const DeriveLimits& limits = {},
+                                    Rewritten* rewritten = nullptr);
 
 // Derives a rule for all of its cases; nothing if that fails for one of them.
 std::optional<Derivation> DeriveRule(const ir::Rule& rule, const Theory& theory,
-                                     const DeriveLimits& limits = {});
+                                     const DeriveLimits& limits = {},
+                                     Rewritten* rewritten = nullptr);
 
 // The names of the equations from source to target; those that rewrite the
 // target are read the other way.

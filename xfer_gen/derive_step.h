@@ -34,6 +34,7 @@ class StepMaker {
   // match was of the graph's outputs themselves. `f` returns false to stop.
   void Run(const Equation& equation,
            absl::FunctionRef<bool(ir::Graph result, bool whole)> f);
+  const Traits& traits() const { return traits_; }
 
  private:
   bool Whole(const ir::Match& match) const;

@@ -583,7 +583,9 @@ TEST(Enumerate, SlicesOfSingleTensorsHoldWhatOneTableHolds) {
 
     Enumerator shrunk(preset, options);
     ASSERT_TRUE(shrunk.Run([&](int level, double share) {
-      if (level == 3 && share > 0.5 && shrunk.tables_end() == kParts) {
+      // One of several threads asks, and the other may have the second half.
+      const bool late = level == 3 && (threads > 1 || share > 0.5);
+      if (late && shrunk.tables_end() == kParts) {
         EXPECT_TRUE(shrunk.ShrinkTables());
       }
       return true;

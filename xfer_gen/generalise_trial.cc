@@ -32,16 +32,21 @@ bool NeedsOrder(const ir::Rule& rule) {
   });
 }
 
-int64_t RandomElement(DType dtype, bool positive, std::mt19937_64& random) {
+// The signs of integers.
+enum class Signs { kAny, kPositive, kOfTensor };
+
+int64_t RandomElement(DType dtype, int sign, std::mt19937_64& random) {
   if (dtype == DType::kBool) return static_cast<int64_t>(random() % 2);
   const int64_t v = static_cast<int64_t>(random() % 9) - 4;
-  return positive ? 1 + (v < 0 ? -v : v) : v;
+  return sign == 0 ? v : sign * (1 + (v < 0 ? -v : v));
 }
 
-Inputs RandomInputs(const ir::Graph& graph, Interp interp, bool positive,
+Inputs RandomInputs(const ir::Graph& graph, Interp interp, Signs signs,
                     std::mt19937_64& random) {
   Inputs out;
   for (NodeId id : graph.inputs()) {
+    int sign = signs == Signs::kAny ? 0 : 1;
+    if (signs == Signs::kOfTensor && random() % 2 == 0) sign = -1;
     const TensorType& type = graph.type({id, 0});
     Tensor t = MakeTensor(type, interp);
     if (auto* field = std::get_if<std::vector<Field>>(&t.data)) {
@@ -51,7 +56,7 @@ Inputs RandomInputs(const ir::Graph& graph, Interp interp, bool positive,
     } else {
       std::vector<double> values(NumElements(type));
       for (double& x : values) {
-        x = static_cast<double>(RandomElement(type.dtype, positive, random));
+        x = static_cast<double>(RandomElement(type.dtype, sign, random));
       }
       t = FromDoubles(type, values, interp);
     }
@@ -83,8 +88,8 @@ std::string InputTypes(const ir::Graph& graph) {
 
 // Runs both sides once. Sides that cannot be run this way do not differ.
 std::optional<std::string> Compare(const ir::RuleInstance& at, Interp interp,
-                                   bool positive, std::mt19937_64& random) {
-  const Inputs inputs = RandomInputs(at.source, interp, positive, random);
+                                   Signs signs, std::mt19937_64& random) {
+  const Inputs inputs = RandomInputs(at.source, interp, signs, random);
   auto x = ir::Evaluate(at.source, inputs, {.interp = interp});
   auto y = ir::Evaluate(at.target, inputs, {.interp = interp});
   if (!x.ok() || !y.ok()) return std::nullopt;
@@ -133,12 +138,12 @@ int HighestRank(const ir::RuleCase& c) {
 }
 
 // Adds one assignment to the trial of its case, in each of the ways.
-void Run(const ir::RuleInstance& at, absl::Span<const Interp> ways,
-         bool positive, std::mt19937_64& random, CaseTrial& trial) {
+void Run(const ir::RuleInstance& at, absl::Span<const Interp> ways, Signs signs,
+         std::mt19937_64& random, CaseTrial& trial) {
   ++trial.tried;
   std::optional<std::string> failure;
   for (Interp way : ways) {
-    if (!failure) failure = Compare(at, way, positive, random);
+    if (!failure) failure = Compare(at, way, signs, random);
   }
   if (IsSolid(at.source)) {
     trial.solid = true;
@@ -177,7 +182,7 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
       } else if (!options.go_on) {
         ways = ways.subspan(runs++ % ways.size(), 1);
       }
-      Run(*at, ways, positive, random, out[c]);
+      Run(*at, ways, positive ? Signs::kPositive : Signs::kAny, random, out[c]);
     }
     if (out[c].failure && !options.every_case) break;
   }
@@ -190,6 +195,17 @@ std::optional<std::string> FindFailure(const ir::Rule& rule,
   first.every_case = false;
   for (CaseTrial& t : TryCases(rule, first)) {
     if (t.failure) return std::move(t.failure);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> FindFailureAt(const ir::RuleInstance& at,
+                                         uint64_t seed) {
+  constexpr int kDraws = 6;
+  std::mt19937_64 random(seed);
+  for (int i = 0; i < kDraws; ++i) {
+    auto failure = Compare(at, Interp::kInteger, Signs::kOfTensor, random);
+    if (failure) return failure;
   }
   return std::nullopt;
 }

@@ -49,6 +49,12 @@ std::vector<CaseTrial> TryCases(const ir::Rule& rule,
 std::optional<std::string> FindFailure(const ir::Rule& rule,
                                        const TrialOptions& options = {});
 
+// A failure at one instance in exact integers, where every tensor has one sign:
+// so has what is made of them, which a maximum over many elements of both signs
+// has not.
+std::optional<std::string> FindFailureAt(const ir::RuleInstance& at,
+                                         uint64_t seed);
+
 }  // namespace isomer::gen
 
 #endif  // ISOMER_XFER_GEN_GENERALISE_TRIAL_H_

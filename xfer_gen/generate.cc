@@ -22,7 +22,7 @@ namespace isomer::gen {
 namespace {
 
 constexpr int kMaxLeaves = 31;
-constexpr absl::string_view kFormat = "isomer gen state 2";
+constexpr absl::string_view kFormat = "isomer gen state 3";
 
 double Now() {
   return std::chrono::duration<double>(
@@ -324,6 +324,14 @@ absl::StatusOr<Generated> Generate(const Preset& preset,
 
 // ---- Candidates as text
 
+namespace {
+
+std::string OneLine(absl::string_view text) {
+  return absl::StrReplaceAll(text, {{"\n", " "}});
+}
+
+}  // namespace
+
 std::string WriteCandidates(absl::string_view key, const Generated& generated) {
   const GenerateStats& s = generated.stats;
   std::string out = absl::StrCat(
@@ -332,18 +340,29 @@ std::string WriteCandidates(absl::string_view key, const Generated& generated) {
       s.found.false_positives, " ", s.peak_bytes, " ", s.stop_reason, "\n");
   for (const Candidate& c : generated.candidates) {
     absl::StrAppend(&out, "candidate ", c.source_steps, " ", c.target_steps,
-                    " ", c.seen_at_other_sizes, " ", c.said_by_sizes, "\n");
+                    " ", c.said_by_sizes, "\n");
     for (const CandidateLeaf& leaf : c.leaves) {
       absl::StrAppend(&out, "leaf ", leaf.name, " ", leaf.weight, " ",
                       TypeText(leaf.type), "\n");
     }
-    absl::StrAppend(&out, "rule ", absl::StrReplaceAll(c.text, {{"\n", " "}}),
-                    "\n");
+    absl::StrAppend(&out, "rule ", OneLine(c.text), "\n");
+    for (const SeenElsewhere& seen : c.elsewhere) {
+      absl::StrAppend(&out, "elsewhere");
+      for (const TensorType& t : seen.leaves) {
+        absl::StrAppend(&out, " ", TypeText(t));
+      }
+      absl::StrAppend(&out, " ", OneLine(seen.text), "\n");
+    }
   }
   return absl::StrCat(out, "sum ", ir::HashText(out), "\n");
 }
 
 namespace {
+
+absl::StatusOr<std::string> Canonical(absl::string_view rule) {
+  ASSIGN_OR_RETURN(const ir::RuleSyntax read, ir::ParseRuleBody(rule));
+  return ir::PrintRule(read);
+}
 
 absl::Status ReadLine(absl::string_view line, Generated& out) {
   const std::vector<absl::string_view> words = absl::StrSplit(line, ' ');
@@ -363,12 +382,11 @@ absl::Status ReadLine(absl::string_view line, Generated& out) {
   }
   if (words[0] == "candidate") {
     Candidate& c = out.candidates.emplace_back();
-    int seen = 0, said = 0;
+    int said = 0;
     if (!integer(1, c.source_steps) || !integer(2, c.target_steps) ||
-        !integer(3, seen) || !integer(4, said)) {
+        !integer(3, said)) {
       return Invalid("a candidate's line");
     }
-    c.seen_at_other_sizes = seen != 0;
     c.said_by_sizes = said != 0;
     return absl::OkStatus();
   }
@@ -380,9 +398,16 @@ absl::Status ReadLine(absl::string_view line, Generated& out) {
     return absl::OkStatus();
   }
   if (words[0] == "rule") {
-    ASSIGN_OR_RETURN(const ir::RuleSyntax rule,
-                     ir::ParseRuleBody(line.substr(5)));
-    c.text = ir::PrintRule(rule);
+    ASSIGN_OR_RETURN(c.text, Canonical(line.substr(5)));
+    return absl::OkStatus();
+  }
+  if (words[0] == "elsewhere" && words.size() > c.leaves.size() + 1) {
+    SeenElsewhere& seen = c.elsewhere.emplace_back();
+    for (size_t i = 0; i < c.leaves.size(); ++i) {
+      ASSIGN_OR_RETURN(seen.leaves.emplace_back(), ParseType(words[i + 1]));
+    }
+    const char* rule = words[c.leaves.size() + 1].data();
+    ASSIGN_OR_RETURN(seen.text, Canonical(line.substr(rule - line.data())));
     return absl::OkStatus();
   }
   return Invalid("'", words[0], "'");

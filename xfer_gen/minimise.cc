@@ -1,5 +1,4 @@
-// A candidate is looked at where it was seen, with the ranks of its leaves
-// fixed; a rule, once kept, at all ranks.
+// A candidate is looked at where it was seen; a rule, once kept, at all ranks.
 #include "xfer_gen/minimise.h"
 
 #include <algorithm>
@@ -16,9 +15,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
-#include "graph/hashing.h"
 #include "graph/rule.h"
 #include "ops/status.h"
+#include "xfer_gen/claim.h"
 #include "xfer_gen/derive_theory.h"
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/in_parallel.h"
@@ -39,25 +38,6 @@ constexpr int kLookGraphs = 400;
 
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
-}
-
-std::map<std::string, int> OperatorsOf(const ir::RuleSide& side) {
-  std::map<std::string, int> out;
-  for (const ir::RuleNode& n : side.nodes) {
-    if (n.op != nullptr) ++out[n.op->name];
-  }
-  return out;
-}
-
-// True if `a` has every operator of `b` at least as often, and one more often:
-// then nobody rewrites b to a for its own sake.
-bool MoreThan(const std::map<std::string, int>& a,
-              const std::map<std::string, int>& b) {
-  if (a == b) return false;
-  return absl::c_all_of(b, [&](const auto& entry) {
-    auto it = a.find(entry.first);
-    return it != a.end() && it->second >= entry.second;
-  });
 }
 
 // The calls of an expression with every `let` written out.
@@ -82,17 +62,6 @@ int64_t TreeSize(const ir::SideSyntax& side) {
   return size;
 }
 
-// True if an output of the side is used by another one of its outputs.
-bool Nested(const ir::RuleSide& side) {
-  std::set<int> used;
-  for (const ir::RuleNode& n : side.nodes) {
-    for (ir::RuleOperand o : n.inputs) used.insert(o.node);
-  }
-  return absl::c_any_of(side.outputs, [&](ir::RuleOperand o) {
-    return side.outputs.size() > 1 && used.contains(o.node);
-  });
-}
-
 class Minimiser {
  public:
   explicit Minimiser(const MinimiseOptions& options) : options_(options) {}
@@ -111,11 +80,12 @@ class Minimiser {
   // What is known of a candidate before it is taken.
   struct Looked {
     std::unique_ptr<Proposer> proposer;
-    std::optional<ir::Rule> rule;  // where it was seen
-    bool both_ways = false;
+    std::optional<Claim> claim;
     std::optional<std::string> why;  // it is left out
     bool left = false;               // at first
-    int rules = -1;                  // that it was asked of
+    // The equations that it was asked of, and what was tried with them.
+    size_t equations = 0;
+    Rewritten rewritten;
     std::optional<absl::StatusOr<Proposal>> proposal;
   };
 
@@ -143,36 +113,10 @@ class Minimiser {
   Minimised out_;
 };
 
-// How a theory gives a rule, if it does: in every direction in which it is
-// worth having.
-std::optional<Derivation> Derived(const ir::Rule& rule, bool both_ways,
-                                  DeriveLimits limits, const Theory& theory) {
-  const auto source = OperatorsOf(rule.source());
-  const auto target = OperatorsOf(rule.target());
-  // A rule that also hands out what it uses inside is a merge and a slice in
-  // one; it is kept only if it says something new.
-  const bool nested = Nested(rule.source()) || Nested(rule.target());
-  limits.forward = !nested && !MoreThan(target, source);
-  limits.backward = !nested && both_ways && !MoreThan(source, target);
-  return DeriveRule(rule, theory, limits);
-}
-
 std::string TextOf(const Derivation& d, const Theory& theory) {
   if (d.steps() == 0) return "both sides are the same";
   return absl::StrCat(d.whole ? "instance of " : "derived by ",
                       absl::StrJoin(StepNames(d, theory), ", "));
-}
-
-// The operators of a rule: candidates that have the same often become one rule.
-Ahead::Kind KindOf(const ir::Rule& rule) {
-  uint64_t hash = 0;
-  for (const auto* side : {&rule.source(), &rule.target()}) {
-    for (const auto& [name, times] : OperatorsOf(*side)) {
-      hash = ir::HashCombine(ir::HashCombine(hash, ir::HashText(name)),
-                             static_cast<uint64_t>(times));
-    }
-  }
-  return hash;
 }
 
 // True if no rule that the derivation takes is left out.
@@ -192,28 +136,37 @@ std::unique_ptr<Minimiser::Looked> Minimiser::Look(const Candidate& candidate,
   auto out = std::make_unique<Looked>();
   out->proposer =
       std::make_unique<Proposer>(candidate, options_.generalise, proofs_);
-  const RuleSyntax seen = out->proposer->Seen();
-  auto checked = ir::Rule::Create(seen);
-  if (!checked.ok()) checked = ir::Rule::Create(seen, /*reversed=*/true);
-  if (!checked.ok()) {
-    out->why = absl::StrCat("ill-formed: ", checked.status().message());
+  auto claim = out->proposer->Seen();
+  if (!claim.ok()) {
+    out->why = absl::StrCat("ill-formed: ", claim.status().message());
     return out;
   }
-  out->both_ways = seen.both_ways;
-  out->rule = *std::move(checked);
+  out->claim = *std::move(claim);
   AskWhetherGiven(*out, theory);
   return out;
 }
 
-// Asks whether the rules of a theory give a candidate, unless that is known.
+// Asks whether the rules of a theory give a candidate, unless it was asked
+// before and none that came since could be used.
 void Minimiser::AskWhetherGiven(Looked& looked, const Theory& theory) const {
-  if (looked.rules == theory.rules()) return;
+  const Theory::Equations& all = theory.equations();
+  const auto usable = [&](const std::shared_ptr<const Equation>& e) {
+    return absl::c_any_of(looked.rewritten, [&](const Traits& graph) {
+      return graph.Has(e->needs);
+    });
+  };
+  const bool asked = looked.equations > 0;
+  const size_t before = std::exchange(looked.equations, all.size());
+  if (asked && std::none_of(all.begin() + static_cast<int64_t>(before),
+                            all.end(), usable)) {
+    return;
+  }
   DeriveLimits limits = options_.limits;
   limits.graphs = std::min(limits.graphs, kLookGraphs);
-  const auto d = Derived(*looked.rule, looked.both_ways, limits, theory);
+  looked.rewritten.clear();
+  const auto d = looked.claim->DerivedBy(theory, limits, &looked.rewritten);
   looked.why.reset();
   if (d) looked.why = TextOf(*d, theory);
-  looked.rules = theory.rules();
 }
 
 // Candidates are taken one after the other. Those that come next are looked at
@@ -234,7 +187,7 @@ absl::Status Minimiser::TakeAll(absl::Span<const Candidate* const> order) {
     looked[i]->left = !looked[i]->why;
     looking_s_ += Since(start);
     if (!looked[i]->left) return std::nullopt;
-    return KindOf(*looked[i]->rule);
+    return looked[i]->claim->Operators();
   };
   Ahead ahead(options_.threads, order.size(), kWindow, look,
               [&](size_t i) { ProposeAhead(*looked[i]); });
@@ -305,8 +258,8 @@ std::optional<Derivation> Minimiser::DerivedWithout(const Kept& kept,
   theory.Enable(kept.number, false);
   const auto equation = absl::c_find_if(
       theory.equations(), [&](const auto& e) { return e->of == kept.number; });
-  return Derived((*equation)->rule, kept.rule.both_ways, options_.limits,
-                 theory);
+  return Claim((*equation)->rule, kept.rule.both_ways)
+      .DerivedBy(theory, options_.limits);
 }
 
 // Larger rules go first, so that what is left is what is easy to read. What all

@@ -107,20 +107,22 @@ void PairComparer::Group(absl::Span<const std::pair<uint64_t, size_t>> members,
     const uint64_t making =
         single ? ir::HashCombine(MakingOf(larger), OperandVariables(larger))
                : 0;
-    if (single && makings_.contains(making)) {
-      ++stats.implied;
-      continue;
+    const TensorId t = hits_.OutputsOf(larger)[0];
+    if (single) {
+      const auto [like, first] = makings_.try_emplace(making, t);
+      // At other sizes the operands may differ after all.
+      if (!first && EqualElsewhere({like->second}, {t}).value_or(true)) {
+        ++stats.implied;
+        continue;
+      }
     }
     const size_t most = single ? kPartners : kWidePartners;
-    bool holds = true;
     for (size_t i = 0; i < std::min(j, most); ++i) {
       const Member& partner = hits_.members[members[i].second];
       if (partner.steps > least) break;
-      holds = Pair(larger, partner, world) && holds;
+      Pair(larger, partner, world);
     }
-    if (!single || !holds) continue;
-    makings_.insert(making);
-    before_.push_back(hits_.OutputsOf(larger)[0]);
+    if (single) before_.push_back(t);
   }
 }
 
@@ -239,7 +241,7 @@ SideOutputs PairComparer::Matched(absl::Span<const TensorId> a,
   return out;
 }
 
-bool PairComparer::Pair(const Member& larger, const Member& smaller,
+void PairComparer::Pair(const Member& larger, const Member& smaller,
                         size_t world) {
   ++stats.pairs;
   const auto outputs = hits_.OutputsOf(larger);
@@ -248,21 +250,21 @@ bool PairComparer::Pair(const Member& larger, const Member& smaller,
   Check(b.size() == a.size(), "outputs that do not pair");
   if (IsImplied(a, b, world) || FallsApart(a, b)) {
     ++stats.implied;
-    return true;
+    return;
   }
   EqualPair p;
   p.place = place_;
   p.code = coder_->Code(a, b, {});
   // Under other names it has been seen.
   const uint64_t nameless = coder_->NamelessKey();
-  if (seen_nameless_.Contains(nameless, place_)) return true;
+  if (seen_nameless_.Contains(nameless, place_)) return;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
   if (!seen_elsewhere_.contains(key)) {
     const std::optional<bool> other = EqualElsewhere(a, b);
     if (other.has_value() && !*other) {
       ++stats.false_positives;
-      return false;
+      return;
     }
     p.elsewhere = other.has_value();
     auto& seen = p.elsewhere ? seen_elsewhere_ : seen_here_;
@@ -270,17 +272,16 @@ bool PairComparer::Pair(const Member& larger, const Member& smaller,
       // Under other names it may yet be new.
       if (a.size() == 1 && FollowsFromOneBefore(a[0])) {
         ++stats.implied;
-        return true;
+        return;
       }
       seen.insert(key);
       p.a = a;
       p.b = b;
       found.push_back(std::move(p));
     }
-    if (!other.has_value()) return true;
+    if (!other.has_value()) return;
   }
   seen_nameless_.Insert(nameless, place_);
-  return true;
 }
 
 std::optional<bool> PairComparer::EqualElsewhere(const SideOutputs& a,

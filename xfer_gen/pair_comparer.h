@@ -160,8 +160,9 @@ class PairComparer {
   // Whether a pair has been enumerated with leaves in place of its variables.
   bool LeavesMayStandFor(absl::Span<const TensorId> variables, TensorId t,
                          TensorId u);
-  // Adds the pair if it is new; false if it does not hold at other sizes.
-  bool Pair(const Member& larger, const Member& smaller, size_t world);
+  // Adds the pair if it is new and holds at other sizes. Whether another thread
+  // has met it before shows in nothing but what is found twice.
+  void Pair(const Member& larger, const Member& smaller, size_t world);
   // Whether both sides are equal at the other sizes; nothing if no assignment
   // types both.
   std::optional<bool> EqualElsewhere(const SideOutputs& a,
@@ -188,9 +189,9 @@ class PairComparer {
   std::optional<PairCutter> cutter_;
   size_t place_ = 0;                               // of the class at hand
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
-  // Of the members that were paired, single tensors: how they are made, and
-  // they themselves.
-  absl::flat_hash_set<uint64_t> makings_;
+  // Of the members that were paired, single tensors: the first that is made so,
+  // and all of them.
+  absl::flat_hash_map<uint64_t, TensorId> makings_;
   std::vector<TensorId> before_;
   size_t forgotten_ = 0;  // members
   // Hashes of the codes of pairs that hold at other sizes, and of pairs that do

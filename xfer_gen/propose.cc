@@ -17,6 +17,7 @@
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/generalise_sites.h"
 #include "xfer_gen/generalise_sizes.h"
+#include "xfer_gen/generalise_trial.h"
 
 namespace isomer::gen {
 
@@ -118,6 +119,7 @@ Proposer::Proposer(const Candidate& candidate, const GeneraliseOptions& options,
       options_(options),
       proofs_(proofs),
       leaves_(Leaves(candidate)),
+      instances_(InstancesOf(candidate)),
       generaliser_(candidate, options_) {
   options_.worthwhile = [this](const RuleSyntax& seen) {
     not_provable_ = NotProvable(seen, leaves_);
@@ -125,7 +127,20 @@ Proposer::Proposer(const Candidate& candidate, const GeneraliseOptions& options,
   };
 }
 
-RuleSyntax Proposer::Seen() {
+absl::StatusOr<Claim> Proposer::Seen() {
+  // A shape that is said by sizes in another candidate is one that follows from
+  // that at any sizes.
+  if (!instances_.empty() && !candidate_.said_by_sizes) {
+    return Claim(instances_, candidate_.rule().both_ways);
+  }
+  const RuleSyntax seen = SeenRule();
+  auto rule = ir::Rule::Create(seen);
+  if (!rule.ok()) rule = ir::Rule::Create(seen, /*reversed=*/true);
+  RETURN_IF_ERROR(rule.status());
+  return Claim(*std::move(rule), seen.both_ways);
+}
+
+RuleSyntax Proposer::SeenRule() {
   RuleSyntax rule = candidate_.rule();
   if (!candidate_.said_by_sizes && NamesSizes(rule, leaves_)) {
     auto named = generaliser_.Named();
@@ -147,6 +162,12 @@ absl::StatusOr<std::optional<std::string>> Proposer::ProveWays(
 
 absl::StatusOr<Proposal> Proposer::Propose() {
   Proposal out;
+  for (const ir::RuleInstance& at : instances_) {
+    auto failure = FindFailureAt(at, options_.seed);
+    if (!failure) continue;
+    out.why = absl::StrCat("fails: ", *failure);
+    return out;
+  }
   std::string before;
   for (const bool attributes : {true, false}) {
     auto rule = generaliser_.Run(attributes);

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/base/thread_annotations.h"
 #include "absl/container/flat_hash_map.h"
@@ -12,6 +13,7 @@
 #include "absl/synchronization/mutex.h"
 #include "graph/rule_syntax.h"
 #include "xfer_gen/candidate.h"
+#include "xfer_gen/claim.h"
 #include "xfer_gen/generalise.h"
 
 namespace isomer::gen {
@@ -50,15 +52,16 @@ class Proposer {
   Proposer(const Proposer&) = delete;
   Proposer& operator=(const Proposer&) = delete;
 
-  // The rule at the ranks at which it was seen; numbers that are sizes there
-  // are written so.
-  ir::RuleSyntax Seen();
+  // What it says where it was seen: at the other sizes or, where that does not
+  // tell, at the ranks, with numbers that are sizes there written so.
+  absl::StatusOr<Claim> Seen();
 
   // What is more general is harder to prove: where that fails, attributes stay
   // as they were seen, and then ranks too.
   absl::StatusOr<Proposal> Propose();
 
  private:
+  ir::RuleSyntax SeenRule();
   // Reduces a rule to the directions in which it is proved; the reason if there
   // is none.
   absl::StatusOr<std::optional<std::string>> ProveWays(ir::RuleSyntax& rule);
@@ -67,6 +70,7 @@ class Proposer {
   GeneraliseOptions options_;
   Proofs& proofs_;
   SeenTensors leaves_;
+  std::vector<ir::RuleInstance> instances_;  // at the other sizes
   std::string not_provable_;
   Generaliser generaliser_;
 };
