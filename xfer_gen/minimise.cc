@@ -36,6 +36,9 @@ constexpr size_t kWindow = 96;
 // and what they miss is dropped in the end.
 constexpr int kLookGraphs = 400;
 
+// Seconds that dropping rules may take once the work was stopped.
+constexpr double kOvertime = 4;
+
 double Since(absl::Time start) {
   return absl::ToDoubleSeconds(absl::Now() - start);
 }
@@ -99,7 +102,7 @@ class Minimiser {
   TheoryPtr Current() const;
   std::optional<Derivation> DerivedWithout(const Kept& kept,
                                            Theory theory) const;
-  void DropWhatLaterRulesGive();
+  void DropWhatLaterRulesGive(int64_t candidates);
   ir::RuleFileSyntax File() const;
 
   const MinimiseOptions& options_;
@@ -265,14 +268,25 @@ std::optional<Derivation> Minimiser::DerivedWithout(const Kept& kept,
 // Larger rules go first, so that what is left is what is easy to read. What all
 // others do not give stays; what they give is looked at again where that took a
 // rule that is gone.
-void Minimiser::DropWhatLaterRulesGive() {
+void Minimiser::DropWhatLaterRulesGive(int64_t candidates) {
+  absl::Mutex mutex;
+  const absl::Time start = absl::Now();
+  // What is not looked at stays.
+  auto may_go_on = [&] {
+    absl::MutexLock lock(&mutex);
+    if (!out_.stopped && options_.progress) {
+      out_.stopped = !options_.progress(candidates, candidates);
+    }
+    return !out_.stopped || Since(start) < kOvertime;
+  };
   Theory theory = *Current();
   std::vector<std::optional<Derivation>> given(kept_.size());
-  InParallel(options_.threads, kept_.size(),
-             [&](size_t i) { given[i] = DerivedWithout(kept_[i], theory); });
+  InParallel(options_.threads, kept_.size(), [&](size_t i) {
+    if (may_go_on()) given[i] = DerivedWithout(kept_[i], theory);
+  });
   for (size_t i = kept_.size(); i-- > 0;) {
     if (given[i] && !Enabled(*given[i], theory)) {
-      given[i] = DerivedWithout(kept_[i], theory);
+      given[i] = may_go_on() ? DerivedWithout(kept_[i], theory) : std::nullopt;
     }
     if (!given[i]) continue;
     theory.Enable(kept_[i].number, false);
@@ -336,7 +350,7 @@ absl::StatusOr<Minimised> Minimiser::Run(
   const double took = Since(start);
   const double busy = proposing_s_ + looking_s_;
   out_.generalise_s = busy > 0 ? took * proposing_s_ / busy : 0;
-  DropWhatLaterRulesGive();
+  DropWhatLaterRulesGive(static_cast<int64_t>(candidates.size()));
   out_.file = File();
   out_.minimise_s = Since(start) - out_.generalise_s;
   return std::move(out_);

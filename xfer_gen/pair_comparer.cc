@@ -98,7 +98,6 @@ void PairComparer::Class(size_t begin, size_t end) {
 
 void PairComparer::Group(absl::Span<const std::pair<uint64_t, size_t>> members,
                          size_t world) {
-  const uint32_t least = hits_.members[members[0].second].steps;
   makings_.clear();
   before_.clear();
   for (size_t j = 0; j < members.size(); ++j) {
@@ -107,23 +106,50 @@ void PairComparer::Group(absl::Span<const std::pair<uint64_t, size_t>> members,
     const uint64_t making =
         single ? ir::HashCombine(MakingOf(larger), OperandVariables(larger))
                : 0;
-    const TensorId t = hits_.OutputsOf(larger)[0];
-    if (single) {
-      const auto [like, first] = makings_.try_emplace(making, t);
-      // At other sizes the operands may differ after all.
-      if (!first && EqualElsewhere({like->second}, {t}).value_or(true)) {
-        ++stats.implied;
-        continue;
-      }
+    const auto like = makings_.find(making);
+    if (single && like != makings_.end() &&
+        Holds(like->second, members, world)) {
+      ++stats.implied;
+      continue;
     }
-    const size_t most = single ? kPartners : kWidePartners;
-    for (size_t i = 0; i < std::min(j, most); ++i) {
-      const Member& partner = hits_.members[members[i].second];
-      if (partner.steps > least) break;
-      Pair(larger, partner, world);
+    Made made{j, true};
+    for (size_t i = 0; i < Partners(members, j); ++i) {
+      const std::optional<bool> holds =
+          Pair(larger, hits_.members[members[i].second], world);
+      if (!holds.has_value() && made.holds.value_or(false)) made.holds.reset();
+      if (!holds.value_or(true)) made.holds = false;
     }
-    if (single) before_.push_back(t);
+    if (!single) continue;
+    if (made.holds.value_or(true)) makings_.insert_or_assign(making, made);
+    before_.push_back(hits_.OutputsOf(larger)[0]);
   }
+}
+
+size_t PairComparer::Partners(
+    absl::Span<const std::pair<uint64_t, size_t>> members, size_t j) const {
+  const Member& larger = hits_.members[members[j].second];
+  const size_t most =
+      std::min(j, larger.count == 1 ? kPartners : kWidePartners);
+  const uint32_t least = hits_.members[members[0].second].steps;
+  size_t n = 0;
+  while (n < most && hits_.members[members[n].second].steps <= least) ++n;
+  return n;
+}
+
+bool PairComparer::Holds(Made& made,
+                         absl::Span<const std::pair<uint64_t, size_t>> members,
+                         size_t world) {
+  if (made.holds.has_value()) return *made.holds;
+  const auto output = [&](size_t i) {
+    return SideOutputs{hits_.OutputsOf(hits_.members[members[i].second])[0]};
+  };
+  const SideOutputs a = output(made.place);
+  made.holds = true;
+  for (size_t i = 0; i < Partners(members, made.place) && *made.holds; ++i) {
+    const SideOutputs b = output(i);
+    made.holds = IsImplied(a, b, world) || EqualElsewhere(a, b).value_or(true);
+  }
+  return *made.holds;
 }
 
 bool PairComparer::FollowsFromOneBefore(TensorId t) {
@@ -241,8 +267,8 @@ SideOutputs PairComparer::Matched(absl::Span<const TensorId> a,
   return out;
 }
 
-void PairComparer::Pair(const Member& larger, const Member& smaller,
-                        size_t world) {
+std::optional<bool> PairComparer::Pair(const Member& larger,
+                                       const Member& smaller, size_t world) {
   ++stats.pairs;
   const auto outputs = hits_.OutputsOf(larger);
   const SideOutputs a(outputs.begin(), outputs.end());
@@ -250,21 +276,21 @@ void PairComparer::Pair(const Member& larger, const Member& smaller,
   Check(b.size() == a.size(), "outputs that do not pair");
   if (IsImplied(a, b, world) || FallsApart(a, b)) {
     ++stats.implied;
-    return;
+    return true;
   }
   EqualPair p;
   p.place = place_;
   p.code = coder_->Code(a, b, {});
   // Under other names it has been seen.
   const uint64_t nameless = coder_->NamelessKey();
-  if (seen_nameless_.Contains(nameless, place_)) return;
+  if (seen_nameless_.Contains(nameless, place_)) return std::nullopt;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
   if (!seen_elsewhere_.contains(key)) {
     const std::optional<bool> other = EqualElsewhere(a, b);
     if (other.has_value() && !*other) {
       ++stats.false_positives;
-      return;
+      return false;
     }
     p.elsewhere = other.has_value();
     auto& seen = p.elsewhere ? seen_elsewhere_ : seen_here_;
@@ -272,16 +298,19 @@ void PairComparer::Pair(const Member& larger, const Member& smaller,
       // Under other names it may yet be new.
       if (a.size() == 1 && FollowsFromOneBefore(a[0])) {
         ++stats.implied;
-        return;
+        return true;
       }
       seen.insert(key);
       p.a = a;
       p.b = b;
       found.push_back(std::move(p));
     }
-    if (!other.has_value()) return;
+    if (!other.has_value()) return true;
+    seen_nameless_.Insert(nameless, place_);
+    return true;
   }
   seen_nameless_.Insert(nameless, place_);
+  return std::nullopt;
 }
 
 std::optional<bool> PairComparer::EqualElsewhere(const SideOutputs& a,

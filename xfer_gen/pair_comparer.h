@@ -130,6 +130,18 @@ class PairComparer {
   // before it, of equal operands with the same variables, says nothing new.
   void Group(absl::Span<const std::pair<uint64_t, size_t>> members,
              size_t world);
+  // How many of the first members the one at `j` is paired with.
+  size_t Partners(absl::Span<const std::pair<uint64_t, size_t>> members,
+                  size_t j) const;
+  // A member of a group, and whether its pairs hold at other sizes, if that has
+  // been asked. Who asked first must not matter: values may hide at some names
+  // what they show at others.
+  struct Made {
+    size_t place = 0;
+    std::optional<bool> holds;
+  };
+  bool Holds(Made& made, absl::Span<const std::pair<uint64_t, size_t>> members,
+             size_t world);
   uint64_t Print(size_t world, TensorId t) {
     return world == 1 ? prints_[t] : values_[world].Print(t);
   }
@@ -160,9 +172,10 @@ class PairComparer {
   // Whether a pair has been enumerated with leaves in place of its variables.
   bool LeavesMayStandFor(absl::Span<const TensorId> variables, TensorId t,
                          TensorId u);
-  // Adds the pair if it is new and holds at other sizes. Whether another thread
-  // has met it before shows in nothing but what is found twice.
-  void Pair(const Member& larger, const Member& smaller, size_t world);
+  // Adds the pair if it is new and holds at other sizes. Whether it does;
+  // nothing if it was not asked, since a thread has met one like it before.
+  std::optional<bool> Pair(const Member& larger, const Member& smaller,
+                           size_t world);
   // Whether both sides are equal at the other sizes; nothing if no assignment
   // types both.
   std::optional<bool> EqualElsewhere(const SideOutputs& a,
@@ -189,9 +202,9 @@ class PairComparer {
   std::optional<PairCutter> cutter_;
   size_t place_ = 0;                               // of the class at hand
   std::vector<std::pair<uint64_t, size_t>> keys_;  // of its members
-  // Of the members that were paired, single tensors: the first that is made so,
+  // Of the members that were paired, single tensors: those that are made so,
   // and all of them.
-  absl::flat_hash_map<uint64_t, TensorId> makings_;
+  absl::flat_hash_map<uint64_t, Made> makings_;
   std::vector<TensorId> before_;
   size_t forgotten_ = 0;  // members
   // Hashes of the codes of pairs that hold at other sizes, and of pairs that do

@@ -56,6 +56,12 @@ void SiblingsFirst(RuleSyntax& rule) {
   if (Folds(turned)) rule = std::move(turned);
 }
 
+std::string ReasonOf(const verify::Verdict& verdict) {
+  return absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
+                      verdict.counterexample ? "false at some sizes or values"
+                                             : verdict.reason);
+}
+
 // Why a rule at the ranks and sizes that were seen cannot be proved, or "": at
 // more of them it will not be either. One that is refuted may hold from right
 // to left; one that takes sizes for numbers may be about something else once
@@ -66,10 +72,18 @@ std::string NotProvable(const RuleSyntax& seen, const SeenTensors& leaves) {
   if (!rule.ok()) return "";
   const bool plain =
       rule->attrs().empty() && seen.where.size() == leaves.size();
-  const verify::Verdict quick =
-      verify::Verify(*rule, ProofOptions(plain ? kPlainSteps : kQuickSteps));
-  if (quick.outcome != verify::Outcome::kUnknown) return "";
-  return absl::StrCat("unknown: ", quick.reason);
+  const verify::VerifyOptions options =
+      ProofOptions(plain ? kPlainSteps : kQuickSteps);
+  const verify::Verdict quick = verify::Verify(*rule, options);
+  if (quick.outcome == verify::Outcome::kProved) return "";
+  if (quick.outcome == verify::Outcome::kRefuted && seen.both_ways) {
+    const auto turned = ir::Rule::Create(seen, /*reversed=*/true);
+    if (turned.ok() &&
+        verify::Verify(*turned, options).outcome == verify::Outcome::kProved) {
+      return "";
+    }
+  }
+  return ReasonOf(quick);
 }
 
 absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
@@ -91,10 +105,7 @@ absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
         verdict.outcome == verify::Outcome::kUnknown && verdict.proof.differ;
     (reversed ? out.backward : out.forward) = proved;
     if (proved || !out.why.empty()) continue;
-    out.why =
-        absl::StrCat(verify::OutcomeName(verdict.outcome), ": ",
-                     verdict.counterexample ? "false at some sizes or values"
-                                            : verdict.reason);
+    out.why = ReasonOf(verdict);
   }
   if (!out.forward && !out.backward && out.why.empty()) return broken;
   return out;
