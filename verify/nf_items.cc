@@ -68,9 +68,10 @@ void DropLower(std::vector<Item>& items, NormalContext& c) {
   }
 }
 
-// Makes `a` the union of both if that is one set of the same kind.
-bool Covered(Item& a, const Item& b, NormalContext& c) {
-  const TermKey x = KeyOf(AsTerm(a)), y = KeyOf(AsTerm(b));
+// Makes `a` the union of both if that is one set of the same kind; x and y are
+// their keys.
+bool Covered(Item& a, const TermKey& x, const Item& b, const TermKey& y,
+             NormalContext& c) {
   if (x.body != y.body || x.order.size() != y.order.size()) return false;
   Substitution names;
   for (size_t i = 0; i < x.order.size(); ++i) {
@@ -146,13 +147,17 @@ Item AsItem(const Term& t) {
 }
 
 void MergeItems(std::vector<Item>& items, NormalContext& c) {
+  std::vector<TermKey> keys;
+  for (const Item& item : items) keys.push_back(KeyOf(AsTerm(item)));
   for (size_t i = 0; i < items.size(); ++i) {
     for (size_t j = i + 1; j < items.size();) {
-      if (!Covered(items[i], items[j], c)) {
+      if (!Covered(items[i], keys[i], items[j], keys[j], c)) {
         ++j;
         continue;
       }
       items.erase(items.begin() + j);
+      keys.erase(keys.begin() + j);
+      keys[i] = KeyOf(AsTerm(items[i]));
       j = i + 1;
     }
   }
