@@ -173,18 +173,22 @@ bool Replays(const ir::RuleInstance& at, const Derivation& d,
 // long as one does: a graph without detours has fewer steps to go.
 ir::Graph Collapse(ir::Graph graph, const Theory& theory,
                    std::vector<int>& path, Rewritten* rewritten) {
+  std::optional<StepMaker> maker;  // of the graph as it is
   for (bool changed = true; changed;) {
     changed = false;
     for (int e : theory.collapsing()) {
       if (!theory.enabled(*theory.equations()[e])) continue;
+      if (!maker) {
+        maker.emplace(graph);
+        if (rewritten != nullptr) rewritten->push_back(maker->traits());
+      }
       std::optional<ir::Graph> next;
-      StepMaker maker(graph);
-      if (rewritten != nullptr) rewritten->push_back(maker.traits());
-      maker.Run(*theory.equations()[e], [&](ir::Graph result, bool) {
+      maker->Run(*theory.equations()[e], [&](ir::Graph result, bool) {
         next = std::move(result);
         return false;
       });
       if (!next) continue;
+      maker.reset();
       graph = *std::move(next);
       path.push_back(e);
       changed = true;

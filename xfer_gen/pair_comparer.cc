@@ -286,6 +286,7 @@ std::optional<bool> PairComparer::Pair(const Member& larger,
   if (seen_nameless_.Contains(nameless, place_)) return std::nullopt;
   p.cuts = cutter_->Cuts(a, b, p.code);
   const uint64_t key = KeyOf(p.code);
+  std::optional<bool> holds;
   if (!seen_elsewhere_.contains(key)) {
     const std::optional<bool> other = EqualElsewhere(a, b);
     if (other.has_value() && !*other) {
@@ -306,11 +307,10 @@ std::optional<bool> PairComparer::Pair(const Member& larger,
       found.push_back(std::move(p));
     }
     if (!other.has_value()) return true;
-    seen_nameless_.Insert(nameless, place_);
-    return true;
+    holds = true;
   }
   seen_nameless_.Insert(nameless, place_);
-  return std::nullopt;
+  return holds;
 }
 
 std::optional<bool> PairComparer::EqualElsewhere(const SideOutputs& a,

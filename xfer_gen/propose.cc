@@ -139,8 +139,8 @@ Proposer::Proposer(const Candidate& candidate, const GeneraliseOptions& options,
 }
 
 absl::StatusOr<Claim> Proposer::Seen() {
-  // A shape that is said by sizes in another candidate is one that follows from
-  // that at any sizes.
+  // At any sizes that are given, what another candidate says by sizes gives
+  // this one; it is about shapes that are none of those.
   if (!instances_.empty() && !candidate_.said_by_sizes) {
     return Claim(instances_, candidate_.rule().both_ways);
   }
