@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "cuda/attention_warpgroup.h"
-#include "cuda/preamble.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
 
@@ -37,7 +36,6 @@ int SharedBytes(const Attention& a, const AttentionTiling& t) {
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  iso_release();
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const int wk = warp / WM, wm = warp % WM;
   const int m0 = blockIdx.x * (16 * WM), z0 = blockIdx.y * SHARED;
@@ -251,11 +249,13 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
       rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)");
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(), TileHelpers(),
-      WarpHelpers(a.scores.dtype), PairHelper(a.scores.dtype), defines,
-      "extern \"C\" __global__ void __launch_bounds__(", t.threads(), ") ",
-      kEntry, "(", AttentionParameters(call), ") {\n", text, "}\n");
+  out.text = KernelText(
+      {.inputs = AttentionInputs(call),
+       .outputs = {call.values.output},
+       .helpers = absl::StrCat(TileHelpers(), WarpHelpers(a.scores.dtype),
+                               PairHelper(a.scores.dtype), defines),
+       .threads = t.threads()},
+      text);
   return out;
 }
 
@@ -356,12 +356,12 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
   return out;
 }
 
-std::string AttentionParameters(const AttentionCall& call) {
+std::vector<Operand> AttentionInputs(const AttentionCall& call) {
   std::vector<Operand> inputs = call.scores.inputs;
   for (const Operand& o : call.values.inputs) {
     if (o.place.pointer != "scores") inputs.push_back(o);
   }
-  return Parameters(inputs, {call.values.output});
+  return inputs;
 }
 
 absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,

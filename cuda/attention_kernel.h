@@ -48,8 +48,8 @@ struct AttentionTiling {
 std::vector<AttentionTiling> AttentionTilings(const Attention& attention,
                                               int units);
 
-// The parameters of the kernel.
-std::string AttentionParameters(const AttentionCall& call);
+// What the kernel reads.
+std::vector<Operand> AttentionInputs(const AttentionCall& call);
 
 // The text of a kernel with what depends on the call: RESCALE is a step of the
 // running softmax, with the function `exp2`; SCORE, EPILOGUE and the pointers

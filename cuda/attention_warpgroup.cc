@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "cuda/preamble.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
 
@@ -23,7 +22,6 @@ constexpr int kSharedLimit = 226 * 1024;
 // Up to the first turn. A turn is BN keys.
 constexpr char kStart[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  iso_release();
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int m0 = blockIdx.x * ROWS, z0 = blockIdx.y * SHARED;
@@ -277,16 +275,19 @@ absl::StatusOr<KernelSource> WarpgroupAttention(const AttentionCall& call,
       a.scores.n, a.shared, kPitch);
   const DType dtype = a.scores.dtype;
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpgroupHelpers(),
-      PairHelper(dtype),
-      WarpgroupMultiply("iso_scores", dtype, t.bn,
-                        {.start = true, .b_along_n = false}),
-      WarpgroupMultiply("iso_values", dtype, static_cast<int>(a.values.n),
-                        {.a_registers = true, .b_along_n = true}),
-      defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
-      ", ", BlocksAtATime(a, t), ") ", kEntry, "(", AttentionParameters(call),
-      ") {\n", text, "}\n");
+  out.text = KernelText(
+      {.inputs = AttentionInputs(call),
+       .outputs = {call.values.output},
+       .helpers = absl::StrCat(
+           TileHelpers(), WarpgroupHelpers(), PairHelper(dtype),
+           WarpgroupMultiply("iso_scores", dtype, t.bn,
+                             {.start = true, .b_along_n = false}),
+           WarpgroupMultiply("iso_values", dtype, static_cast<int>(a.values.n),
+                             {.a_registers = true, .b_along_n = true}),
+           defines),
+       .threads = t.threads(),
+       .blocks = BlocksAtATime(a, t)},
+      text);
   return out;
 }
 

@@ -600,10 +600,12 @@ absl::Status Dnn::Run(const DnnPlan& plan,
   RETURN_IF_ERROR(Check(*api_, pack.Finish(), "naming buffers"));
   RETURN_IF_ERROR(
       Check(*api_, api_->set_stream(plan.handle->handle, stream), "a stream"));
-  return Check(
-      *api_,
-      api_->run(plan.handle->handle, plan.parts.back().get(), pack.get()),
-      "running a plan");
+  const int result =
+      api_->run(plan.handle->handle, plan.parts.back().get(), pack.get());
+  const absl::Status status = Check(*api_, result, "running a plan");
+  // The stream may be gone when the handle is used next, to make a plan too.
+  api_->set_stream(plan.handle->handle, nullptr);
+  return status;
 }
 
 }  // namespace isomer::cuda

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "cuda/preamble.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -204,10 +203,11 @@ class Writer {
   }
 
   std::string Text(int lanes, int block, const std::string& body) const {
-    return absl::StrCat("#define ISO_LANES ", lanes, "\n", Preamble(),
-                        "extern \"C\" __global__ void __launch_bounds__(",
-                        block, ") ", kEntry, "(", Parameters(inputs_, outputs_),
-                        ") {\n", body, "}\n");
+    return KernelText({.inputs = inputs_,
+                       .outputs = outputs_,
+                       .threads = block,
+                       .lanes = lanes},
+                      body);
   }
 
   absl::StatusOr<KernelSource> WriteElements() {
@@ -218,7 +218,7 @@ class Writer {
     ASSIGN_OR_RETURN(const std::string stores, Body(code));
     const int block = count >= 132 * 256 ? 256 : count >= 132 * 128 ? 128 : 64;
     const std::string body = absl::StrCat(
-        "iso_release();\nconst int linear = blockIdx.x * ", block,
+        "const int linear = blockIdx.x * ", block,
         " + threadIdx.x;\niso_wait();\nif (linear >= ", count, ") return;\n",
         TakeApart("linear", shape_.inner, shape_.vector > 1), code.Close(),
         stores);
@@ -250,11 +250,10 @@ class Writer {
     ASSIGN_OR_RETURN(const std::string stores, Body(code));
     const std::string inner = code.Close();
     const int64_t count = SizeOf(shape_.inner, size_) / shape_.vector;
-    std::string body =
-        absl::StrCat("iso_release();\nconst int row = blockIdx.x * ", per_block,
-                     " + threadIdx.x / ", lanes, ", lane = threadIdx.x % ",
-                     lanes, ";\niso_wait();\nif (row >= ", rows, ") return;\n",
-                     TakeApart("row", shape_.rows, false), code.Close());
+    std::string body = absl::StrCat(
+        "const int row = blockIdx.x * ", per_block, " + threadIdx.x / ", lanes,
+        ", lane = threadIdx.x % ", lanes, ";\niso_wait();\nif (row >= ", rows,
+        ") return;\n", TakeApart("row", shape_.rows, false), code.Close());
     if (shape_.inner.empty()) {
       absl::StrAppend(&body, "if (lane == 0) {\n", inner, stores, "}\n");
     } else {

@@ -2,21 +2,34 @@
 #include "cuda/kernel.h"
 
 #include "absl/strings/str_cat.h"
+#include "cuda/preamble.h"
 
 namespace isomer::cuda {
 
-std::string Parameters(const std::vector<Operand>& inputs,
-                       const std::vector<Operand>& outputs) {
+namespace {
+
+// "const float* in0, float* out0"
+std::string Parameters(const KernelFrame& frame) {
   std::string text;
-  for (const Operand& o : inputs) {
+  for (const Operand& o : frame.inputs) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", "const ",
                     StorageType(o.place.dtype), "* ", o.place.pointer);
   }
-  for (const Operand& o : outputs) {
+  for (const Operand& o : frame.outputs) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", StorageType(o.place.dtype),
                     "* ", o.place.pointer);
   }
   return text;
+}
+
+}  // namespace
+
+std::string KernelText(const KernelFrame& frame, absl::string_view body) {
+  return absl::StrCat(
+      "#define ISO_LANES ", frame.lanes, "\n", Preamble(), frame.helpers,
+      "extern \"C\" __global__ void __launch_bounds__(", frame.threads,
+      frame.blocks > 0 ? absl::StrCat(", ", frame.blocks) : "", ") ", kEntry,
+      "(", Parameters(frame), ") {\n  iso_release();\n", body, "}\n");
 }
 
 std::string StoreElements(const Place& place,

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/string_view.h"
 #include "cuda/element_code.h"
 
 namespace isomer::cuda {
@@ -31,9 +32,18 @@ struct Operand {
   Place place;
 };
 
-// "const float* in0, float* out0": the parameters of a kernel.
-std::string Parameters(const std::vector<Operand>& inputs,
-                       const std::vector<Operand>& outputs);
+// What stands around the statements of a kernel.
+struct KernelFrame {
+  std::vector<Operand> inputs, outputs;
+  std::string helpers = {};  // before the kernel
+  int threads = 1;
+  int lanes = 1;   // threads that share a row of results
+  int blocks = 0;  // on a multiprocessor at a time; 0: as many as fit
+};
+
+// The text of a kernel. It lets the next kernel be set up, and then does what
+// `body` says, which calls iso_wait() before it reads anything but constants.
+std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
 // Statements that store values at their offsets of a place, together where they
 // lie side by side.

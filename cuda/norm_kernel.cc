@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "cuda/preamble.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -19,7 +18,6 @@ constexpr int64_t kMaxPieces = 4;  // of a thread
 constexpr int kMaxLanes = 512;
 
 constexpr char kBody[] = R"(
-  iso_release();
   const int row = blockIdx.x * ROWS + threadIdx.x / LANES;
   const int lane = threadIdx.x % LANES;
   iso_wait();
@@ -172,11 +170,11 @@ absl::StatusOr<std::optional<KernelSource>> NormKernel(
        {"RESULTS", results}});
   KernelSource source;
   source.block = lanes * per_block;
-  source.text = absl::StrCat("#define ISO_LANES ", lanes, "\n", Preamble(),
-                             "extern \"C\" __global__ void __launch_bounds__(",
-                             source.block, ") ", kEntry, "(",
-                             Parameters(call.inputs, {call.output}), ") {\n",
-                             text, "}\n");
+  source.text = KernelText({.inputs = call.inputs,
+                            .outputs = {call.output},
+                            .threads = source.block,
+                            .lanes = lanes},
+                           text);
   source.grid[0] = static_cast<int>(CeilDiv(rows, int64_t{per_block}));
   return source;
 }

@@ -17,7 +17,6 @@ constexpr int kWidth = 8, kBlock = 128;
 constexpr int64_t kMaxTaps = 64;  // that are written out
 
 constexpr char kBody[] = R"(
-  iso_release();
   const int linear = blockIdx.x * BLOCK + threadIdx.x;
   iso_wait();
   if (linear >= COUNT) return;

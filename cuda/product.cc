@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cuda/preamble.h"
 #include "cuda/product_index.h"
 #include "ops/status.h"
 
@@ -362,10 +361,9 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
                              int64_t count, int block) {
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(),
-      "extern \"C\" __global__ void __launch_bounds__(", block, ") ", kEntry,
-      "(", Parameters(call.inputs, {call.output}), ") {\n", body, "}\n");
+  out.text = KernelText(
+      {.inputs = call.inputs, .outputs = {call.output}, .threads = block},
+      body);
   out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{block}));
   out.block = block;
   return out;

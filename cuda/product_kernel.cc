@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "cuda/preamble.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
 
@@ -190,7 +189,6 @@ std::string Fragments(const Product& p) {
 
 constexpr char kFastBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  iso_release();
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const int wk = warp / (WM * WN), wm = warp / WN % WM, wn = warp % WN;
   const int m0 = blockIdx.x * TM, n0 = blockIdx.y * TN;
@@ -358,11 +356,12 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
       call.constant_b ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpHelpers(p.dtype),
-      defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
-      ") ", kEntry, "(", Parameters(call.inputs, {call.output}), ") {\n", text,
-      "}\n");
+  out.text = KernelText(
+      {.inputs = call.inputs,
+       .outputs = {call.output},
+       .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), defines),
+       .threads = t.threads()},
+      text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};
@@ -383,7 +382,6 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
   const std::string text = absl::StrReplaceAll(
       R"(
   __shared__ TYPE as[16][TM + 1], bs[16][TN + 1];
-  iso_release();
   const int tid = threadIdx.x, zb = blockIdx.z;
   const int m0 = blockIdx.x * TM, n0 = blockIdx.y * TN;
   const int r0 = tid / 16, c0 = tid % 16;
@@ -455,11 +453,14 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
     (tm >= tn ? tm : tn) /= 2;
   }
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(), "enum { TM = ", tm, ", TN = ", tn,
-      " };\nenum : long long { M = ", p.m, ", N = ", p.n, ", K = ", p.k,
-      " };\nextern \"C\" __global__ void __launch_bounds__(256) ", kEntry, "(",
-      Parameters(call.inputs, {call.output}), ") {\n", text, "}\n");
+  out.text = KernelText(
+      {.inputs = call.inputs,
+       .outputs = {call.output},
+       .helpers = absl::StrCat("enum { TM = ", tm, ", TN = ", tn,
+                               " };\nenum : long long { M = ", p.m,
+                               ", N = ", p.n, ", K = ", p.k, " };\n"),
+       .threads = 256},
+      text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{tn})),
               static_cast<int>(p.batch)};
@@ -475,7 +476,6 @@ absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,
   const int64_t count = p.m * p.n / kWidth;
   const std::string text = absl::StrReplaceAll(
       R"(
-  iso_release();
   const int linear = blockIdx.x * BLOCK + threadIdx.x;
   iso_wait();
   if (linear >= COUNT) return;

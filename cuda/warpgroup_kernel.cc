@@ -12,7 +12,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
-#include "cuda/preamble.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
 
@@ -167,7 +166,6 @@ std::string ColumnLoader(const OperandRun& run, int64_t n, int64_t k) {
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  iso_release();
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int wm = warp / 4 % WM, wk = warp / 4 / WM;
@@ -333,6 +331,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
                                               const Product& p,
                                               const WarpgroupTiling& t) {
   const int width = StoreWidth(p, t.split);
+  const bool along_n = p.b.run == Run::kOuter;
   ASSIGN_OR_RETURN(const std::string store, StoreText(call, p, width));
   std::string loaders = p.a.run == Run::kWindow
                             ? WindowLoader(p, t.tm)
@@ -349,15 +348,18 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
       "       B_FIRST = %d, B_ALONG_N = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.wm, t.wk, t.stages, t.split, t.threads(), kPitch, width,
-      call.constant_b ? 1 : 0, p.b.run == Run::kOuter ? 1 : 0, p.m, p.n, p.k);
+      call.constant_b ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
-  out.text = absl::StrCat(
-      "#define ISO_LANES 1\n", Preamble(), TileHelpers(), WarpgroupHelpers(),
-      WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
-                        {.b_along_n = p.b.run == Run::kOuter}),
-      defines, "extern \"C\" __global__ void __launch_bounds__(", t.threads(),
-      ", 1) ", kEntry, "(", Parameters(call.inputs, {call.output}), ") {\n",
-      text, "}\n");
+  out.text = KernelText(
+      {.inputs = call.inputs,
+       .outputs = {call.output},
+       .helpers = absl::StrCat(TileHelpers(), WarpgroupHelpers(),
+                               WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
+                                                 {.b_along_n = along_n}),
+                               defines),
+       .threads = t.threads(),
+       .blocks = 1},
+      text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};
