@@ -6,8 +6,8 @@
 
 # What a build needs. The names are those of Debian 12 and Ubuntu 24.04.
 BUILD_PACKAGES="g++ bazel-bootstrap bazel-platforms bazel-rules-java
-  bazel-rules-proto bazel-skylib libabsl-dev libopenblas-dev libprotobuf-dev
-  libz3-dev protobuf-compiler python3-venv"
+  bazel-rules-proto bazel-skylib libabsl-dev libjemalloc-dev libopenblas-dev
+  libprotobuf-dev libz3-dev protobuf-compiler python3-venv"
 
 # What the tests need besides: GoogleTest and its kin, clang for the sanitizers
 # and the fuzzers, CMake for the second build, the ONNX project's own tests.

@@ -167,17 +167,32 @@ void MergeItems(std::vector<Item>& items, NormalContext& c) {
 
 std::vector<Term> CommonTerms(const std::vector<Item>& items,
                               const std::vector<Bound>& inner) {
+  std::vector<std::vector<std::string>> keys;
+  for (const Item& item : items) {
+    keys.emplace_back();
+    for (const Term& t : *item.body) keys.back().push_back(KeyOf(t).Text());
+  }
   std::vector<Term> out;
-  for (const Term& t : *items[0].body) {
+  for (size_t n = 0; n < items[0].body->size(); ++n) {
+    const Term& t = (*items[0].body)[n];
+    auto has = [&](size_t item) {
+      const Sum& s = *items[item].body;
+      for (size_t i = 0; i < s.size(); ++i) {
+        if (s[i].coefficient == t.coefficient && keys[item][i] == keys[0][n]) {
+          return true;
+        }
+      }
+      return false;
+    };
+    bool everywhere = true;
+    for (size_t i = 1; i < items.size() && everywhere; ++i) everywhere = has(i);
+    if (!everywhere) continue;
     std::set<std::string> symbols;
     FreeSymbols(t, symbols);
     const bool local =
         std::any_of(inner.begin(), inner.end(),
                     [&](const Bound& b) { return symbols.count(b.var) > 0; });
-    const bool everywhere = std::all_of(
-        items.begin(), items.end(),
-        [&](const Item& item) { return FindTerm(*item.body, t) >= 0; });
-    if (!local && everywhere) out.push_back(t);
+    if (!local) out.push_back(t);
   }
   return out;
 }

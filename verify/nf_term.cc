@@ -170,6 +170,19 @@ std::vector<std::string> Uses(
   return uses;
 }
 
+// The next order in which only members of a class change places; false after
+// the last. Each class is a stretch that begins where `classes` says.
+bool NextOrder(const std::vector<size_t>& classes, std::vector<int>& order) {
+  size_t end = order.size();
+  for (size_t i = classes.size(); i-- > 0; end = classes[i]) {
+    if (std::next_permutation(order.begin() + classes[i],
+                              order.begin() + end)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 TermKey TermText(
     const std::vector<Bound>& bound, const std::vector<Obligation>& guards,
     absl::FunctionRef<std::vector<std::string>(const Renaming&)> factors,
@@ -200,32 +213,22 @@ TermKey TermText(
   std::iota(order.begin(), order.end(), 0);
   if (bound.size() < 2) return in_order(order);
   const std::vector<std::string> uses = Uses(bound, guards, factors, outer);
-  auto less = [&](int a, int b) { return uses[a] < uses[b]; };
   std::sort(order.begin(), order.end(), [&](int a, int b) {
-    return uses[a] != uses[b] ? less(a, b) : a < b;
+    return std::tie(uses[a], a) < std::tie(uses[b], b);
   });
-  bool tied = false;
+  // Where variables that are used alike begin.
+  std::vector<size_t> classes = {0};
   for (size_t i = 1; i < order.size(); ++i) {
-    tied = tied || uses[order[i - 1]] == uses[order[i]];
+    if (uses[order[i - 1]] != uses[order[i]]) classes.push_back(i);
   }
   TermKey best = in_order(order);
-  if (!tied) return best;
-  // All orders that keep the classes; ties inside a class are permuted.
-  std::vector<int> perm = order;
-  std::sort(perm.begin(), perm.end());
-  int tried = 0;
-  do {
-    bool keeps = true;
-    for (size_t i = 0; i < perm.size(); ++i) {
-      keeps = keeps && uses[perm[i]] == uses[order[i]];
-    }
-    if (!keeps) continue;
-    TermKey key = in_order(perm);
+  for (int tried = 1; tried < kMaxOrders && NextOrder(classes, order);
+       ++tried) {
+    TermKey key = in_order(order);
     if (std::tie(key.body, key.ranges) < std::tie(best.body, best.ranges)) {
       best = std::move(key);
     }
-    if (++tried >= kMaxOrders) break;
-  } while (std::next_permutation(perm.begin(), perm.end()));
+  }
   return best;
 }
 

@@ -75,7 +75,7 @@ TEST(ClaimTest, WhatWasTriedIsTold) {
   auto usable = [&](const char* rule) {
     const Theory more = Rules(rule);
     for (const Traits& graph : tried) {
-      if (graph.Has(more.equations()[0]->needs)) return true;
+      if (graph.Has(more.equations()[0].needs)) return true;
     }
     return false;
   };

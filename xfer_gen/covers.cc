@@ -64,7 +64,7 @@ CoverReport Cover(const ir::RuleSyntax& theirs, const Theory& ours,
   if (d->whole && d->steps() == 1) {
     const int used =
         d->from_source.empty() ? d->from_target[0] : d->from_source[0];
-    report.coverage = IsInstanceOf(ours.equations()[used]->rule, theirs)
+    report.coverage = IsInstanceOf(*ours.equations()[used].rule, theirs)
                           ? Coverage::kSame
                           : Coverage::kInstance;
   }

@@ -77,11 +77,12 @@ int End::Grow(const End& other, const Theory& theory, int steps, int max_size,
     const ir::Graph graph = states_[next_].graph;
     StepMaker maker(graph);
     if (rewritten != nullptr) rewritten->push_back(maker.traits());
-    for (size_t e = 0; e < theory.equations().size() && met < 0; ++e) {
-      const Equation& equation = *theory.equations()[e];
-      if (!theory.enabled(equation)) continue;
-      if (reversible_ && !equation.reversible) continue;
-      maker.Run(equation, [&](ir::Graph result, bool whole) {
+    auto next = [&](size_t e) {
+      return theory.Next(e, maker.traits(), reversible_);
+    };
+    for (size_t e = next(0); e < theory.equations().size() && met < 0;
+         e = next(e + 1)) {
+      maker.Run(theory.equations()[e], [&](ir::Graph result, bool whole) {
         if (budget-- <= 0) return false;
         const GraphKey key = KeyOf(result);
         const int id = static_cast<int>(states_.size());
@@ -147,7 +148,7 @@ absl::flat_hash_set<GraphKey> Follow(const ir::Graph& start,
     std::vector<ir::Graph> next;
     absl::flat_hash_set<GraphKey> seen;
     for (const ir::Graph& graph : now) {
-      StepMaker(graph).Run(*theory.equations()[e], [&](ir::Graph result, bool) {
+      StepMaker(graph).Run(theory.equations()[e], [&](ir::Graph result, bool) {
         if (seen.insert(KeyOf(result)).second) {
           next.push_back(std::move(result));
         }
@@ -177,13 +178,13 @@ ir::Graph Collapse(ir::Graph graph, const Theory& theory,
   for (bool changed = true; changed;) {
     changed = false;
     for (int e : theory.collapsing()) {
-      if (!theory.enabled(*theory.equations()[e])) continue;
+      if (!theory.enabled(theory.equations()[e])) continue;
       if (!maker) {
         maker.emplace(graph);
         if (rewritten != nullptr) rewritten->push_back(maker->traits());
       }
       std::optional<ir::Graph> next;
-      maker->Run(*theory.equations()[e], [&](ir::Graph result, bool) {
+      maker->Run(theory.equations()[e], [&](ir::Graph result, bool) {
         next = std::move(result);
         return false;
       });
@@ -321,10 +322,10 @@ std::optional<Derivation> DeriveRule(const ir::Rule& rule, const Theory& theory,
 std::vector<std::string> StepNames(const Derivation& d, const Theory& theory) {
   std::vector<std::string> out;
   for (int e : d.from_source) {
-    out.push_back(theory.equations()[e]->rule.name());
+    out.push_back(theory.equations()[e].rule->name());
   }
   for (auto e = d.from_target.rbegin(); e != d.from_target.rend(); ++e) {
-    out.push_back(OtherWay(theory.equations()[*e]->rule.name()));
+    out.push_back(OtherWay(theory.equations()[*e].rule->name()));
   }
   return out;
 }

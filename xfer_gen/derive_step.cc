@@ -93,10 +93,10 @@ void StepMaker::Run(const Equation& equation,
                     absl::FunctionRef<bool(ir::Graph, bool)> f) {
   if (!traits_.Has(equation.needs)) return;
   for (const ir::Match& m :
-       ir::FindMatches(graph_, index_, equation.rule, facts_)) {
+       ir::FindMatches(graph_, index_, *equation.rule, facts_)) {
     for (const ir::Match& chosen :
-         ir::Choices(graph_, equation.rule, m, kMaxChoices)) {
-      auto result = ir::Apply(graph_, equation.rule, chosen);
+         ir::Choices(graph_, *equation.rule, m, kMaxChoices)) {
+      auto result = ir::Apply(graph_, *equation.rule, chosen);
       if (result.ok() && !f(*std::move(result), Whole(m))) return;
     }
   }

@@ -45,12 +45,22 @@ absl::Status Theory::Add(const ir::RuleSyntax& rule) {
       collapsing_.push_back(static_cast<int>(equations_.size()));
     }
     const Traits needs = TraitsOf((*made)->source());
-    equations_.push_back(std::make_shared<const Equation>(
-        Equation{*std::move(*made), needs, rules(), reversible}));
+    equations_.push_back({std::make_shared<const ir::Rule>(*std::move(*made)),
+                          needs, rules(), reversible});
   }
   if (!forward.ok() && !backward.ok()) return forward.status();
   enabled_.push_back(true);
   return absl::OkStatus();
+}
+
+size_t Theory::Next(size_t e, const Traits& graph, bool reversible) const {
+  for (; e < equations_.size(); ++e) {
+    const Equation& q = equations_[e];
+    if (graph.Has(q.needs) && (q.reversible || !reversible) && enabled(q)) {
+      break;
+    }
+  }
+  return e;
 }
 
 absl::Status Theory::AddFile(const ir::RuleFileSyntax& file) {

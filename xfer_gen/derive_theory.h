@@ -35,14 +35,15 @@ class Traits {
 };
 
 // A rule in one direction. A name ends in ' when it is read from right to left.
+// What is asked of every equation for every graph lies in it.
 struct Equation {
-  ir::Rule rule;
+  std::shared_ptr<const ir::Rule> rule;
   Traits needs;             // of the source
   int of = 0;               // which rule of the theory it is
   bool reversible = false;  // it can also be read the other way
 };
 
-// May be copied: copies share their equations.
+// May be copied: copies share their rules.
 class Theory {
  public:
   // Adds a rule in each direction in which it is well-formed; rules are
@@ -58,14 +59,17 @@ class Theory {
   // Leaves a rule out of derivations, or takes it in again.
   void Enable(int rule, bool on) { enabled_[rule] = on; }
   bool enabled(const Equation& e) const { return enabled_[e.of]; }
+  // The first equation from number `e` on that is not left out and whose needs
+  // a graph with these traits meets, or else how many there are. If
+  // `reversible`, only such count.
+  size_t Next(size_t e, const Traits& graph, bool reversible) const;
 
-  using Equations = std::vector<std::shared_ptr<const Equation>>;
-  const Equations& equations() const { return equations_; }
+  const std::vector<Equation>& equations() const { return equations_; }
   // Those that leave a bare variable of what they match (`identity(x) => x`).
   const std::vector<int>& collapsing() const { return collapsing_; }
 
  private:
-  Equations equations_;
+  std::vector<Equation> equations_;
   std::vector<int> collapsing_;
   std::vector<bool> enabled_;  // by rule
 };

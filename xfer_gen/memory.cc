@@ -6,6 +6,10 @@
 #include <cstdio>
 #include <memory>
 
+// Of jemalloc, where the program is linked with it.
+extern "C" int mallctl(const char* name, void* old, size_t* old_size,
+                       void* value, size_t size) __attribute__((weak));
+
 namespace isomer::gen {
 
 int64_t ResidentBytes() {
@@ -19,6 +23,13 @@ int64_t ResidentBytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-void GiveBackFreed() { malloc_trim(0); }
+void GiveBackFreed() {
+  if (mallctl == nullptr) {
+    malloc_trim(0);
+    return;
+  }
+  mallctl("thread.tcache.flush", nullptr, nullptr, nullptr, 0);
+  mallctl("arena.4096.purge", nullptr, nullptr, nullptr, 0);  // of all arenas
+}
 
 }  // namespace isomer::gen

@@ -124,7 +124,7 @@ std::string TextOf(const Derivation& d, const Theory& theory) {
 
 // True if no rule that the derivation takes is left out.
 bool Enabled(const Derivation& d, const Theory& theory) {
-  auto enabled = [&](int e) { return theory.enabled(*theory.equations()[e]); };
+  auto enabled = [&](int e) { return theory.enabled(theory.equations()[e]); };
   return absl::c_all_of(d.from_source, enabled) &&
          absl::c_all_of(d.from_target, enabled);
 }
@@ -152,10 +152,10 @@ std::unique_ptr<Minimiser::Looked> Minimiser::Look(const Candidate& candidate,
 // Asks whether the rules of a theory give a candidate, unless it was asked
 // before and none that came since could be used.
 void Minimiser::AskWhetherGiven(Looked& looked, const Theory& theory) const {
-  const Theory::Equations& all = theory.equations();
-  const auto usable = [&](const std::shared_ptr<const Equation>& e) {
+  const std::vector<Equation>& all = theory.equations();
+  const auto usable = [&](const Equation& e) {
     return absl::c_any_of(looked.rewritten, [&](const Traits& graph) {
-      return graph.Has(e->needs);
+      return graph.Has(e.needs);
     });
   };
   const bool asked = looked.equations > 0;
@@ -260,8 +260,8 @@ std::optional<Derivation> Minimiser::DerivedWithout(const Kept& kept,
                                                     Theory theory) const {
   theory.Enable(kept.number, false);
   const auto equation = absl::c_find_if(
-      theory.equations(), [&](const auto& e) { return e->of == kept.number; });
-  return Claim((*equation)->rule, kept.rule.both_ways)
+      theory.equations(), [&](const auto& e) { return e.of == kept.number; });
+  return Claim(*equation->rule, kept.rule.both_ways)
       .DerivedBy(theory, options_.limits);
 }
 
