@@ -49,10 +49,10 @@ enumeration() {
 # number KEY, word KEY: what the figures of the last run say.
 number() { sed -n "s/^ *\"$1\": \([0-9.]*\).*/\1/p" "$scratch/f.json"; }
 word() { sed -n "s/^ *\"$1\": \"\(.*\)\".*/\1/p" "$scratch/f.json"; }
-# rules PRESET DEPTH TIME: up to the file, within a limit of time.
+# rules PRESET DEPTH TIME [--connected]: up to the file, within a limit of time.
 rules() {
   bazel-bin/tools/isomer gen --preset "$1" --depth "$2" --threads 2 --time "$3" \
-    --out "$scratch/f.rules" --stats "$scratch/f.json" >"$scratch/log" 2>&1 ||
+    ${4:+"$4"} --out "$scratch/f.rules" --stats "$scratch/f.json" >"$scratch/log" 2>&1 ||
     die "isomer gen --preset $1 failed: $(tail -1 "$scratch/log")"
   printf '| %-13s | %s | %10d | %11d | %5d | %11.1f | %12.1f | %10.1f | %7.1f | %7.1f | %s |\n' \
     "$1" "$2" "$(number candidates)" "$(number generalised)" \
@@ -68,7 +68,7 @@ files() {
   rules taso-full 3 5m
   [ "$mode" != --quick ] || return 0
   rules default 3 15m
-  rules taso-full 4 20m
+  rules taso-full 4 20m --connected
 }
 
 # covered FILE: the sums of `isomer rules covers` as a row.
