@@ -121,10 +121,18 @@ void DropSmallerNumbers(std::vector<Item>& items) {
   });
 }
 
-int FindTerm(const Sum& s, const Term& t) {
-  const std::string key = KeyOf(t).Text();
+std::vector<std::string> KeysOf(const Sum& s) {
+  std::vector<std::string> keys;
+  for (const Term& t : s) keys.push_back(KeyOf(t).Text());
+  return keys;
+}
+
+// Where a sum, of which the keys are given, has a term, of which the key is; -1
+// if it has not.
+int FindTerm(const Sum& s, const std::vector<std::string>& keys, const Term& t,
+             const std::string& key) {
   for (size_t i = 0; i < s.size(); ++i) {
-    if (s[i].coefficient == t.coefficient && KeyOf(s[i]).Text() == key) {
+    if (s[i].coefficient == t.coefficient && keys[i] == key) {
       return static_cast<int>(i);
     }
   }
@@ -168,24 +176,14 @@ void MergeItems(std::vector<Item>& items, NormalContext& c) {
 std::vector<Term> CommonTerms(const std::vector<Item>& items,
                               const std::vector<Bound>& inner) {
   std::vector<std::vector<std::string>> keys;
-  for (const Item& item : items) {
-    keys.emplace_back();
-    for (const Term& t : *item.body) keys.back().push_back(KeyOf(t).Text());
-  }
+  for (const Item& item : items) keys.push_back(KeysOf(*item.body));
   std::vector<Term> out;
   for (size_t n = 0; n < items[0].body->size(); ++n) {
     const Term& t = (*items[0].body)[n];
-    auto has = [&](size_t item) {
-      const Sum& s = *items[item].body;
-      for (size_t i = 0; i < s.size(); ++i) {
-        if (s[i].coefficient == t.coefficient && keys[item][i] == keys[0][n]) {
-          return true;
-        }
-      }
-      return false;
-    };
     bool everywhere = true;
-    for (size_t i = 1; i < items.size() && everywhere; ++i) everywhere = has(i);
+    for (size_t i = 1; i < items.size() && everywhere; ++i) {
+      everywhere = FindTerm(*items[i].body, keys[i], t, keys[0][n]) >= 0;
+    }
     if (!everywhere) continue;
     std::set<std::string> symbols;
     FreeSymbols(t, symbols);
@@ -198,7 +196,7 @@ std::vector<Term> CommonTerms(const std::vector<Item>& items,
 }
 
 std::shared_ptr<const Sum> RemoveTerm(Sum s, const Term& t) {
-  const int at = FindTerm(s, t);
+  const int at = FindTerm(s, KeysOf(s), t, KeyOf(t).Text());
   if (at >= 0) s.erase(s.begin() + at);
   return std::make_shared<const Sum>(std::move(s));
 }
