@@ -79,7 +79,7 @@ int Row(const std::string& name, const gen::GenerateOptions& options,
   getrusage(RUSAGE_SELF, &usage);
   const gen::GenerateStats& s = generated->stats;
   absl::PrintF(
-      "| %-13s | %d | %-9s | %d | %10d | %11d | %10d | %9d | %7d | %7.2f | "
+      "| %-13s | %d | %-9s | %d | %10d | %11d | %10d | %9d | %7d | %7.3f | "
       "%7.2f | %6.0f |\n",
       name, options.enumerate.depth,
       options.enumerate.connected ? "connected" : "any set",

@@ -50,8 +50,8 @@ Enumerator::Enumerator(const Preset& preset, const EnumerateOptions& options)
       max_arity_(MaxArity(preset)) {
   for (int i = 0; i < options_.threads; ++i) {
     tables_.push_back(std::make_unique<Table>(slice_));
-    workers_.push_back(std::make_unique<Worker>(*this));
   }
+  DropCaches();
 }
 
 Enumerator::~Enumerator() = default;
@@ -75,7 +75,12 @@ void Enumerator::DropGraphs() {
 }
 
 void Enumerator::DropCaches() {
-  for (auto& worker : workers_) worker = std::make_unique<Worker>(*this);
+  const int threads = options_.threads;
+  workers_.resize(threads);
+  for (int i = 0; i < threads; ++i) {
+    const auto first = static_cast<int>(preset_.templates.size()) * i / threads;
+    workers_[i] = std::make_unique<Worker>(*this, first);
+  }
 }
 
 void Enumerator::AddLeaves() {
@@ -128,33 +133,72 @@ bool Enumerator::Run(const GoOn& go_on) {
   return MakeFresh(go_on);
 }
 
-void Enumerator::MakeInstances(int level) {
-  constexpr GraphId kFew = 4;  // dealt out to threads at once
-  // There is one graph without steps: its extensions are dealt out.
-  const bool leaves = level == 1;
-  const GraphId end = leaves ? static_cast<GraphId>(preset_.templates.size())
-                             : level_start_[level];
-  std::atomic<GraphId> next{leaves ? 0 : level_start_[level - 1]};
-  OnThreads([&](int thread) {
-    Worker& worker = *workers_[thread];
-    for (GraphId from = next.fetch_add(kFew); from < end;
-         from = next.fetch_add(kFew)) {
-      for (GraphId g = from; g < std::min(from + kFew, end); ++g) {
-        if (leaves) {
-          worker.FindOverLeaves(static_cast<int>(g));
-          continue;
-        }
-        worker.Visit(g);
-        worker.ForEachOver([](const NewStep&) {});
+bool Enumerator::Takes(int tmpl, int place, TensorId t) const {
+  const Template::Operand takes = preset_.templates[tmpl].takes[place];
+  if (takes == Template::Operand::kAny) return true;
+  const bool leaf = terms_.IsLeaf(t);
+  if (takes == Template::Operand::kLeaf) return leaf;
+  return !leaf || !preset_.leaves[symmetry_.class_of(t)].weight;
+}
+
+bool Enumerator::Usable(TensorId t) const {
+  return !options_.prune || !facts_[t].reducible;
+}
+
+std::vector<Enumerator::Partner> Enumerator::PartnersIn(int tmpl, KindId kind) {
+  std::vector<Partner> out;
+  const int places = preset_.templates[tmpl].commutative ? 1 : 2;
+  for (int place = 0; place < places; ++place) {
+    for (int c = 0; c < symmetry_.num_classes(); ++c) {
+      const TensorId leaf = symmetry_.first(c);
+      if (!Takes(tmpl, 1 - place, leaf)) continue;
+      KindId kinds[2];
+      kinds[place] = kind;
+      kinds[1 - place] = facts_[leaf].kind;
+      const Instance* instance = world_.Find(tmpl, kinds);
+      if (instance != nullptr) out.push_back({tmpl, place, c, instance});
+    }
+  }
+  return out;
+}
+
+void Enumerator::FindPartners() {
+  std::vector<KindId> kinds;
+  for (TensorId t = 0; t < facts_.size(); ++t) {
+    const KindId kind = facts_[t].kind;
+    if (Usable(t) && partners_.try_emplace(kind).second) kinds.push_back(kind);
+  }
+  std::vector<std::vector<std::vector<Partner>>> found(
+      preset_.templates.size());
+  std::atomic<size_t> next{0};
+  OnThreads([&](int) {
+    for (size_t t = next++; t < found.size(); t = next++) {
+      const size_t arity = preset_.templates[t].params.size();
+      for (KindId kind : kinds) {
+        if (arity == 1) world_.Find(static_cast<int>(t), {kind});
+        if (arity != 2) continue;
+        found[t].push_back(PartnersIn(static_cast<int>(t), kind));
       }
     }
   });
+  for (const auto& of : found) {
+    for (size_t i = 0; i < of.size(); ++i) {
+      std::vector<Partner>& partners = partners_.at(kinds[i]);
+      partners.insert(partners.end(), of[i].begin(), of[i].end());
+    }
+  }
 }
 
 bool Enumerator::MakeTerms(int level, const GoOn& go_on) {
+  FindPartners();
   // Terms are numbered one after the other; what they are instances of is found
   // side by side before, which takes longer.
-  if (options_.threads > 1) MakeInstances(level);
+  if (options_.threads > 1 && level > 1 &&
+      !OnGraphs(level, go_on, [](Worker& worker, int, size_t, GraphId) {
+        worker.ForEachOver([](const NewStep&) {});
+      })) {
+    return false;
+  }
   Worker& worker = *workers_[0];
   int64_t orbits = 0;
   for (GraphId g = level_start_[level - 1]; g < level_start_[level]; ++g) {
@@ -389,6 +433,7 @@ bool Enumerator::MakeGraphs(int level, const GoOn& go_on) {
 
 bool Enumerator::MakeFresh(const GoOn& go_on) {
   const int level = options_.depth;
+  FindPartners();
   std::vector<FreshSteps::Block> made(
       NumStretches(level_start_[level - 1], level_start_[level]));
   std::vector<Count> counts(options_.threads);

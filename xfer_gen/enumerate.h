@@ -197,11 +197,24 @@ class Enumerator {
     bool impure = false;  // what has its print need not have its value
   };
 
+  // A template and a place in it where a kind fits, with a class of leaves in
+  // the other place.
+  struct Partner {
+    int tmpl, place, cls;
+    const Instance* instance;
+  };
+
   void AddLeaves();
   void AddLeafPrints();
   // False if it was stopped, as below.
   bool MakeTerms(int level, const GoOn& go_on);
-  void MakeInstances(int level);
+  // Finds the partners of all kinds of tensors that may be operands: each
+  // thread does other templates. While graphs are gone through, all threads
+  // would want the same instances at the same time.
+  void FindPartners();
+  std::vector<Partner> PartnersIn(int tmpl, KindId kind);
+  bool Takes(int tmpl, int place, TensorId t) const;
+  bool Usable(TensorId t) const;
   // Calls `work` for stretches of the terms from `first` on, on all threads.
   bool OnTerms(
       TermId first, int level, const GoOn& go_on,
@@ -251,6 +264,7 @@ class Enumerator {
   World world_;
   Terms terms_;
   GrowArray<Facts> facts_;
+  absl::flat_hash_map<KindId, std::vector<Partner>> partners_;
   std::deque<std::vector<Field>> values_;
   GrowArray<Node> graphs_;
   std::vector<GraphId> level_start_;

@@ -244,7 +244,7 @@ class Rebuilder {
   // The codes from `at` on, up to where a graph ends.
   static absl::Span<const Coded> Stretch(absl::Span<const Coded> met,
                                          size_t& at) {
-    constexpr size_t kStretch = 4096;
+    constexpr size_t kStretch = 512;
     const size_t from = at;
     at = std::min(at + kStretch, met.size());
     while (at < met.size() && ParentOf(met[at]) == ParentOf(met[at - 1])) ++at;

@@ -148,59 +148,26 @@ const Instance* Worker::Find(int tmpl, absl::Span<const TensorId> operands) {
   return FindKinds(tmpl, {kinds.data(), operands.size()});
 }
 
-bool Worker::Takes(int tmpl, int place, TensorId t) const {
-  const Template::Operand takes = all_.preset_.templates[tmpl].takes[place];
-  if (takes == Template::Operand::kAny) return true;
-  const bool leaf = all_.terms_.IsLeaf(t);
-  if (takes == Template::Operand::kLeaf) return leaf;
-  return !leaf || !all_.preset_.leaves[all_.symmetry_.class_of(t)].weight;
-}
-
-bool Worker::Usable(TensorId t) const {
-  return !all_.options_.prune || !all_.facts_[t].reducible;
-}
-
-const std::vector<Worker::Partner>& Worker::PartnersOf(KindId kind) {
-  if (static_cast<size_t>(kind) >= partners_.size()) {
-    partners_.resize(kind + 1);
-    has_partners_.resize(kind + 1, false);
-  }
-  if (has_partners_[kind]) return partners_[kind];
-  has_partners_[kind] = true;
+const std::vector<Worker::Fit>& Worker::FitsOf(TensorId a, TensorId b) {
+  const KindId kinds[2] = {all_.facts_[a].kind, all_.facts_[b].kind};
+  auto [it, fresh] = fits_.try_emplace({kinds[0], kinds[1], b < a});
+  std::vector<Fit>& fits = it->second;
+  if (!fresh) return fits;
   const auto& templates = all_.preset_.templates;
-  for (size_t t = 0; t < templates.size(); ++t) {
-    if (templates[t].params.size() != 2) continue;
-    const int places = templates[t].commutative ? 1 : 2;
-    for (int place = 0; place < places; ++place) {
-      for (int c = 0; c < all_.symmetry_.num_classes(); ++c) {
-        const TensorId leaf = all_.symmetry_.first(c);
-        if (!Takes(static_cast<int>(t), 1 - place, leaf)) continue;
-        KindId kinds[2];
-        kinds[place] = kind;
-        kinds[1 - place] = all_.facts_[leaf].kind;
-        const Instance* instance = FindKinds(static_cast<int>(t), kinds);
-        if (instance == nullptr) continue;
-        partners_[kind].push_back({static_cast<int>(t), place, c, instance});
-      }
+  const int n = static_cast<int>(templates.size());
+  for (int i = 0; i < n; ++i) {
+    const int t = (first_ + i) % n;
+    if (templates[t].params.size() != 2 ||
+        (templates[t].commutative && b < a) || !all_.Takes(t, 0, a) ||
+        !all_.Takes(t, 1, b)) {
+      continue;
     }
+    const Instance* instance = FindKinds(t, kinds);
+    if (instance != nullptr) fits.push_back({t, instance});
   }
-  return partners_[kind];
-}
-
-void Worker::FindOverLeaves(int tmpl) {
-  const size_t arity = all_.preset_.templates[tmpl].params.size();
-  if (arity != 1 && arity != 2) return;
-  const int classes = all_.symmetry_.num_classes();
-  for (int c = 0; c < classes; ++c) {
-    TensorId leaves[2] = {static_cast<TensorId>(all_.symmetry_.first(c))};
-    const bool takes = Takes(tmpl, 0, leaves[0]);
-    if (arity == 1 && takes) Find(tmpl, {leaves, 1});
-    for (int d = 0; arity == 2 && d < classes; ++d) {
-      leaves[1] = static_cast<TensorId>(all_.symmetry_.first(d));
-      // As partners are found: what the other place takes is asked later.
-      if (takes || Takes(tmpl, 1, leaves[1])) Find(tmpl, leaves);
-    }
-  }
+  std::sort(fits.begin(), fits.end(),
+            [](const Fit& x, const Fit& y) { return x.tmpl < y.tmpl; });
+  return fits;
 }
 
 void Worker::Offer(NewStep& step,
@@ -233,14 +200,14 @@ void Worker::Unary(absl::FunctionRef<void(const NewStep&)> found) {
     }
   } else {
     for (TensorId t : tensors_) {
-      if (UsesAllSinks({&t, 1}) && Usable(t)) over.push_back(t);
+      if (UsesAllSinks({&t, 1}) && all_.Usable(t)) over.push_back(t);
     }
   }
   const auto& templates = all_.preset_.templates;
   for (size_t t = 0; t < templates.size(); ++t) {
     if (templates[t].params.size() != 1) continue;
     for (TensorId operand : over) {
-      if (!Takes(static_cast<int>(t), 0, operand)) continue;
+      if (!all_.Takes(static_cast<int>(t), 0, operand)) continue;
       NewStep step{static_cast<int>(t),
                    Find(static_cast<int>(t), {&operand, 1}),
                    {operand},
@@ -256,7 +223,7 @@ void Worker::Binary(absl::FunctionRef<void(const NewStep&)> found) {
   // leaf, if the graph is empty), the other a leaf.
   std::vector<TensorId> tops, inner;
   for (TensorId t : tensors_) {
-    if (!Usable(t)) continue;
+    if (!all_.Usable(t)) continue;
     inner.push_back(t);
     if (is_sink(t)) tops.push_back(t);
   }
@@ -266,8 +233,8 @@ void Worker::Binary(absl::FunctionRef<void(const NewStep&)> found) {
     }
   }
   for (TensorId top : tops) {
-    for (const Partner& p : PartnersOf(all_.facts_[top].kind)) {
-      if (!Takes(p.tmpl, p.place, top)) continue;
+    for (const auto& p : all_.partners_.at(all_.facts_[top].kind)) {
+      if (!all_.Takes(p.tmpl, p.place, top)) continue;
       // Pairs of leaves come from the left one alone.
       if (steps_ == 0 && p.place == 1) continue;
       const int first = all_.symmetry_.first(p.cls);
@@ -285,21 +252,13 @@ void Worker::Binary(absl::FunctionRef<void(const NewStep&)> found) {
     }
   }
   // Both operands are tensors of the graph.
-  const auto& templates = all_.preset_.templates;
   for (TensorId a : inner) {
     for (TensorId b : inner) {
       const TensorId both[2] = {a, b};
       if (!UsesAllSinks(both)) continue;
-      for (size_t t = 0; t < templates.size(); ++t) {
-        if (templates[t].params.size() != 2) continue;
-        if (templates[t].commutative && b < a) continue;
-        if (!Takes(static_cast<int>(t), 0, a) ||
-            !Takes(static_cast<int>(t), 1, b)) {
-          continue;
-        }
-        NewStep step{
-            static_cast<int>(t), Find(static_cast<int>(t), both), {a, b}, 2};
-        if (step.instance != nullptr) Offer(step, found);
+      for (const Fit& fit : FitsOf(a, b)) {
+        NewStep step{fit.tmpl, fit.instance, {a, b}, 2};
+        Offer(step, found);
       }
     }
   }
@@ -318,7 +277,7 @@ void Worker::Wide(int tmpl, NewStep& step,
     return;
   }
   auto take = [&](TensorId t) {
-    if (!Takes(tmpl, step.arity, t) || !Usable(t)) return;
+    if (!all_.Takes(tmpl, step.arity, t) || !all_.Usable(t)) return;
     step.operands[step.arity++] = t;
     Wide(tmpl, step, found);
     --step.arity;

@@ -4,6 +4,7 @@
 #define ISOMER_XFER_GEN_WORKER_H_
 
 #include <cstdint>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,7 +38,9 @@ struct Extension {
 
 class Worker {
  public:
-  explicit Worker(const Enumerator& all) : all_(all) {}
+  // `first` is the template that it begins with where it looks for those that
+  // fit: threads that begin with different ones do not wait for each other.
+  Worker(const Enumerator& all, int first) : all_(all), first_(first) {}
 
   // Goes to a graph.
   void Visit(GraphId graph);
@@ -115,8 +118,6 @@ class Worker {
   static uint64_t PrintOf(const Instance& instance, int k, const Field* values);
 
   const Instance* Find(int tmpl, absl::Span<const TensorId> operands);
-  // Finds the instances of a template of one or two operands on leaves.
-  void FindOverLeaves(int tmpl);
   // Called when other pairs may be open.
   void ForgetPairs() { known_pairs_.clear(); }
   int64_t evaluations = 0;
@@ -144,10 +145,9 @@ class Worker {
     std::vector<Prefix> prefixes;
     size_t num_prefixes;
   };
-  // A template and a place in it where a kind fits, with a class of leaves in
-  // the other place.
-  struct Partner {
-    int tmpl, place, cls;
+  // A template that fits two operands.
+  struct Fit {
+    int tmpl;
     const Instance* instance;
   };
   // The extended graph's outputs.
@@ -167,10 +167,10 @@ class Worker {
   void FindOver();
   Images& ImagesFor(uint32_t used);
   void FillPrints(Images& images) const;
-  const std::vector<Partner>& PartnersOf(KindId kind);
+  // The templates with two computed tensors as operands, commutative ones with
+  // the smaller first.
+  const std::vector<Fit>& FitsOf(TensorId a, TensorId b);
   const Instance* FindKinds(int tmpl, absl::Span<const KindId> kinds);
-  bool Takes(int tmpl, int place, TensorId t) const;
-  bool Usable(TensorId t) const;
   void Unary(absl::FunctionRef<void(const NewStep&)> found);
   void Binary(absl::FunctionRef<void(const NewStep&)> found);
   void Wide(int tmpl, NewStep& step,
@@ -234,6 +234,7 @@ class Worker {
   Least FindLeast(uint32_t mask) const;
 
   const Enumerator& all_;
+  const int first_;
   GraphId graph_ = 0;
   int steps_ = 0;
   std::array<TermId, kMaxSteps> terms_ = {};
@@ -257,8 +258,8 @@ class Worker {
   std::vector<std::array<uint64_t, kMaxOutputs>> new_prints_;  // by renaming
   std::vector<std::pair<TermId, std::vector<Field>>> computed_;
   size_t num_computed_ = 0;
-  std::vector<std::vector<Partner>> partners_;
-  std::vector<bool> has_partners_;
+  // By the kinds of two tensors, and whether the second is the smaller one.
+  absl::flat_hash_map<std::tuple<KindId, KindId, bool>, std::vector<Fit>> fits_;
   absl::flat_hash_map<InstanceKey, const Instance*> instances_;
   std::vector<Field> buffer_, plain_, other_;
   struct Spare {

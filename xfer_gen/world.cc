@@ -117,17 +117,21 @@ constexpr int kMoreElements = 8;
 
 const CarriedDims::Outputs& CarriedDims::Of(const std::string& key,
                                             const ir::Graph& graph) {
-  std::lock_guard lock(mutex_);
-  auto [it, fresh] = known_.try_emplace(key);
-  if (!fresh) return it->second;
+  {
+    std::lock_guard lock(mutex_);
+    if (auto it = known_.find(key); it != known_.end()) return it->second;
+  }
+  Outputs outputs;
   Carrier carrier(graph);
   for (const ir::Output& o : graph.outputs()) {
-    auto& dims = it->second.emplace_back();
+    auto& dims = outputs.emplace_back();
     for (int d = 0; d < graph.type(o.value).rank(); ++d) {
       dims.push_back(carrier.Carry(o.value, d));
     }
   }
-  return it->second;
+  std::lock_guard lock(mutex_);
+  // Another thread may have found it meanwhile.
+  return known_.try_emplace(key, std::move(outputs)).first->second;
 }
 
 std::vector<Field> LeafValues(uint64_t seed, int leaf, const TensorType& type,
@@ -217,11 +221,11 @@ const Instance* World::Find(int t, absl::Span<const KindId> kinds) {
       return it->second.get();
     }
   }
-  std::unique_ptr<Instance> made;
-  if (const Shape* shape = ShapeOf(t, kinds)) {
-    made = std::make_unique<Instance>(*shape);
-    made->outputs = OutputsOf(t, *shape, kinds);
-  }
+  // Most do not fit: they are not kept.
+  const Shape* shape = ShapeOf(t, kinds);
+  if (shape == nullptr) return nullptr;
+  auto made = std::make_unique<Instance>(*shape);
+  made->outputs = OutputsOf(t, *shape, kinds);
   std::lock_guard lock(shard.mutex);
   // Another thread may have made it meanwhile.
   return shard.map.try_emplace(key, std::move(made)).first->second.get();
