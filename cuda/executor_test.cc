@@ -469,6 +469,24 @@ TEST_F(OnDevice, Norms) {
   }
 }
 
+// What is added to a product before a norm is added by the product.
+TEST_F(OnDevice, NormsOfProducts) {
+  for (const char* norm : {"layer_norm(b, w_s, w_t, axis=2, epsilon=0.001)",
+                           "rms_norm(b, w_s, axis=2)"}) {
+    for (const char* type : {"f16", "bf16", "f32"}) {
+      Compare(absl::StrCat("input x: ", type, "[3,23,136]\ninput r: ", type,
+                           "[3,23,200]\ninput w_: ", type,
+                           "[136,200]\ninput w_z: ", type,
+                           "[3,23,200]\ninput w_s: ", type,
+                           "[200]\ninput w_t: ", type,
+                           "[200]\nm = matmul(x, w_)\na = add(m, r)\n"
+                           "b = add(a, w_z)\nl = ",
+                           norm, "\noutput y = l\n"),
+              true);
+    }
+  }
+}
+
 TEST_F(OnDevice, Pooling) {
   for (const char* type : {"f16", "bf16"}) {
     for (const char* pool :

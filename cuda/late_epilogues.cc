@@ -69,7 +69,67 @@ bool ReadsBehindProduct(const ir::Graph& graph, const cost::Kernel& k,
   return product;
 }
 
+// The only value that is no constant of those that nodes before a kernel's last
+// read from outside of it; nothing if they are not all pointwise, or there are
+// none.
+std::optional<Value> ReadBeforeLast(const ir::Graph& graph,
+                                    const cost::Kernel& k) {
+  std::optional<Value> read;
+  for (size_t i = 0; i + 1 < k.nodes.size(); ++i) {
+    const ir::Node& node = graph.node(k.nodes[i]);
+    if (!IsPointwise(node)) return std::nullopt;
+    for (Value v : node.inputs) {
+      if (absl::c_linear_search(k.nodes, v.node) || graph.IsConstant(v)) {
+        continue;
+      }
+      if (read && !(*read == v)) return std::nullopt;
+      read = v;
+    }
+  }
+  return read;
+}
+
 }  // namespace
+
+void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
+  std::map<Value, size_t> made;
+  std::map<Value, int> readers;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    for (Value v : kernels[i].outputs) made[v] = i;
+    for (Value v : kernels[i].inputs) ++readers[v];
+  }
+  for (cost::Kernel& k : kernels) {
+    if (k.family != "norm" || k.outputs.size() != 1) continue;
+    const std::optional<Value> read = ReadBeforeLast(graph, k);
+    if (!read || readers[*read] != 1 || made.count(*read) == 0 ||
+        graph.output_uses(read->node) > 0) {
+      continue;
+    }
+    const ir::Node& norm = graph.node(k.nodes.back());
+    const Value sum = norm.inputs[0];
+    cost::Kernel& product = kernels[made[*read]];
+    const bool of_product = absl::c_any_of(
+        product.nodes, [&](NodeId id) { return graph.node(id).Is("matmul"); });
+    if (!of_product || product.outputs.size() != 1 || !product.launches ||
+        !product.in_place.empty() || sum.node != k.nodes.end()[-2] ||
+        graph.type(sum) != graph.type(*read) ||
+        absl::c_any_of(norm.inputs, [&](Value v) {
+          return !(v == sum) && absl::c_linear_search(k.nodes, v.node);
+        })) {
+      continue;
+    }
+    product.nodes.insert(product.nodes.end(), k.nodes.begin(),
+                         k.nodes.end() - 1);
+    product.outputs = {sum};
+    for (Value v : k.inputs) {
+      if (!(v == *read) && !absl::c_linear_search(norm.inputs, v)) {
+        product.inputs.push_back(v);
+      }
+    }
+    k.nodes.erase(k.nodes.begin(), k.nodes.end() - 1);
+    k.inputs = norm.inputs;
+  }
+}
 
 void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
   std::map<Value, std::vector<size_t>> readers;

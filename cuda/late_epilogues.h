@@ -20,6 +20,11 @@ namespace isomer::cuda {
 // reads them, if that does not multiply them. Signatures stay as planned.
 void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
 
+// Moves constants that a norm's kernel adds to a product before the norm to the
+// kernel of the product, if nothing else reads that: the norm then reads rows
+// as they lie.
+void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
+
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_LATE_EPILOGUES_H_

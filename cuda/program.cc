@@ -51,6 +51,7 @@ class Maker {
       program_.planned.push_back({k.family, k.signature, us});
     }
     MoveEpilogues(*graph_, kernels);
+    MoveSums(*graph_, kernels);
     RETURN_IF_ERROR(placement_.Start(kernels, options_.progress));
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels);

@@ -116,6 +116,24 @@ TEST(Program, EveryVariantOfLargeKernelsCompiles) {
   EXPECT_EQ(kinds, (std::set<std::string>{"at", "no", "po", "wg"}));
 }
 
+// Constants that are added before a norm are added by the product before that,
+// unless something else reads the product.
+TEST(Program, NormsReadWhatProductsStore) {
+  const std::string text =
+      "input x: f16[2,64,768]\nconst w: f16[768,768] = 0.5\n"
+      "const z: f16[2,64,768] = 0.25\nconst s: f16[768] = 0.5\n"
+      "p = matmul(x, w)\na = add(p, z)\nl = rms_norm(a, s, axis=2)\n"
+      "output y = l\n";
+  const auto program = Make(text), shared = Make(text + "output m = p\n");
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_TRUE(shared.ok()) << shared.status();
+  ASSERT_EQ(program->steps.size(), 2);
+  ASSERT_EQ(shared->steps.size(), 2);
+  // Rows, factors and results, or the constant besides.
+  EXPECT_EQ(program->steps[1].arguments.size(), 3);
+  EXPECT_EQ(shared->steps[1].arguments.size(), 4);
+}
+
 TEST(Program, EveryOperatorCompiles) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
