@@ -39,7 +39,7 @@ exec > >(tee "$out/test_gpu.txt") 2>&1
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
   { echo "test_gpu.sh: there is no NVIDIA GPU here" >&2; exit 1; }
-commit=$(git rev-parse --short HEAD 2>/dev/null || echo "${ISOMER_COMMIT:-?}")
+commit=${ISOMER_COMMIT:-$(git rev-parse --short HEAD 2>/dev/null || echo "?")}
 echo "$(date -u +%Y-%m-%d), commit $commit, $(nvcc --version | tail -n 1)"
 
 if [ -z "$made" ]; then
