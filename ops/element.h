@@ -176,10 +176,13 @@ class ElementContext {
       if (e <= 0) return;
     }
     Indices k(extents.size(), 0);
+    int64_t* const at = k.data();
+    const int64_t* const end = extents.data();
+    const int last = static_cast<int>(extents.size()) - 1;
     while (true) {
       f(k);
-      int d = static_cast<int>(extents.size()) - 1;
-      while (d >= 0 && ++k[d] == extents[d]) k[d--] = 0;
+      int d = last;
+      while (d >= 0 && ++at[d] == end[d]) at[d--] = 0;
       if (d < 0) return;
     }
   }

@@ -143,6 +143,9 @@ class Taps {
 
   // x at `at` (batch and channel first), or 0 in the padding.
   typename C::Value AtOrZero(const Indices& at) const {
+    if constexpr (!C::kSymbolic) {
+      return Inside(at.data() + 2) ? c_.At(0, at) : c_.FromIndex(0);
+    }
     std::optional<typename C::Cond> inside;
     auto demand = [&](typename C::Cond cond) {
       inside = inside ? c_.And(*inside, cond) : cond;
@@ -157,6 +160,13 @@ class Taps {
   }
 
  private:
+  bool Inside(const Index* place) const {
+    for (int j = 0; j < size(); ++j) {
+      if (place[j] < 0 || place[j] >= c_.dim(0, j + 2)) return false;
+    }
+    return true;
+  }
+
   const C& c_;
   const std::vector<Index>&stride_, &pad_, &dilation_;
   bool past_end_;

@@ -48,17 +48,22 @@ constexpr auto ConvElement = [](const auto& c) {
     typename C::Index first = 0;  // the group's first channel
     if (grouped) first = FloorDiv(i[1], filters) * c.dim(1, 1);
     w[0] = i[1];
+    // Most of the time that rules are tried goes into these two: by pointer,
+    // no access looks for where the indices are kept.
+    const int n = taps.size();
     return c.Dot(
         extents,
-        [&](const auto& k) {
-          x[1] = first + k[0];
-          for (int j = 0; j < taps.size(); ++j) {
-            x[j + 2] = taps.Place(j, i[j + 2], k[j + 1]);
+        [&, out = i.data() + 2, at = x.data() + 1](const auto& k) {
+          const auto* const tap = k.data();
+          at[0] = first + tap[0];
+          for (int j = 0; j < n; ++j) {
+            at[j + 1] = taps.Place(j, out[j], tap[j + 1]);
           }
           return taps.AtOrZero(x);
         },
-        [&](const auto& k) {
-          for (size_t d = 0; d < k.size(); ++d) w[d + 1] = k[d];
+        [&, at = w.data() + 1](const auto& k) {
+          const auto* const tap = k.data();
+          for (int d = 0; d <= n; ++d) at[d] = tap[d];
           return c.At(1, w);
         });
   };
