@@ -65,6 +65,8 @@ class Normalizer {
       Sum terms = OfTerm(t);
       out.insert(out.end(), terms.begin(), terms.end());
     }
+    // What is left when nothing may be spent any more is not looked at.
+    if (c_.facts.effort().exhausted()) return out;
     return Collected(std::move(out));
   }
 

@@ -10,7 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "ops/status.h"
+#include "ops/tensor_type.h"
 #include "verify/nf_build.h"
 #include "verify/nf_normalize.h"
 #include "verify/nf_open.h"
@@ -27,6 +29,7 @@ constexpr int64_t kMaxValues = 4;   // of an index that is split into them
 constexpr size_t kMaxOrders = 6;    // orders of two values on one path
 constexpr int kMaxSolved = 40;      // equations of one case
 constexpr size_t kMaxReason = 300;  // characters of what is left
+constexpr absl::string_view kLimitsReached = "... (limits reached)";
 
 std::string Shortened(std::string text) {
   if (text.size() > kMaxReason) {
@@ -101,13 +104,25 @@ class DemandFinder {
 
 class CaseProver {
  public:
-  CaseProver(const CaseView& view, Effort& effort)
-      : view_(view), facts_(&effort), context_{facts_, names_, {}, {}} {}
+  // `equal` may be null.
+  CaseProver(const CaseView& view, Effort& effort, EqualCases* equal)
+      : view_(view),
+        equal_(equal),
+        steps_before_(effort.steps_left),
+        facts_(&effort),
+        context_{facts_, names_, {}, {}} {}
 
   // Says why the case is not proved; nothing if it is.
   std::optional<std::string> Run() {
     if (absl::Status s = BuildSides(); !s.ok()) return std::string(s.message());
-    if (EqualAsTheyStand()) return std::nullopt;
+    const std::string claim = equal_ == nullptr ? "" : ClaimOfValues();
+    const bool known = TakeKnown(claim);
+    const bool as_they_stand = known || EqualAsTheyStand();
+    if (facts_.effort().exhausted()) return Differs(0, kLimitsReached);
+    if (as_they_stand && DemandsAsTheyStand()) {
+      Note(claim);
+      return std::nullopt;
+    }
     AddFacts();
     Sum source_demands, target_demands;
     for (size_t o = 0; o < outputs_.size(); ++o) {
@@ -118,6 +133,7 @@ class CaseProver {
       }
       AppendDemands(sides.source, sides.index, source_demands);
       AppendDemands(sides.target, sides.index, target_demands);
+      if (known) continue;
       Facts::Scope scope(facts_);
       AddTermFacts(sides.index, {}, facts_);
       std::set<std::string> vars;
@@ -126,10 +142,10 @@ class CaseProver {
         sizes_[b.var] = b.hi;
       }
       if (auto left = ProveZero(Difference(sides), vars, 0)) {
-        differ_ = true;
-        return absl::StrCat("output ", o, " differs by ", *left);
+        return Differs(o, *left);
       }
     }
+    Note(claim);
     return Definedness(source_demands, target_demands);
   }
 
@@ -164,6 +180,60 @@ class CaseProver {
     return absl::OkStatus();
   }
 
+  std::string Differs(size_t output, absl::string_view left) {
+    differ_ = true;
+    return absl::StrCat("output ", output, " differs by ", left);
+  }
+
+  // ---- What is known of values
+
+  // What the case says of values, and all that AddFacts assumes. Neither the
+  // order of sides nor that of facts matters.
+  std::string ClaimOfValues() const {
+    const ir::Rule& rule = view_.rule;
+    const ir::RuleCase& c = view_.rule_case;
+    std::set<std::string> assumed;
+    for (size_t i = 0; i < rule.tensors().size(); ++i) {
+      assumed.insert(
+          absl::StrCat(rule.tensors()[i], " ", TypeText(c.tensors[i])));
+    }
+    for (const auto* facts : {&c.facts, &c.obligations}) {
+      for (const Obligation& o : *facts) assumed.insert(ObligationText(o));
+    }
+    for (const std::string& name : PositiveTensors()) {
+      assumed.insert(absl::StrCat("positive ", name));
+    }
+    std::string out = absl::StrJoin(assumed, "; ");
+    for (const Sides& sides : outputs_) {
+      for (const Bound& b : sides.index) {
+        absl::StrAppend(&out, "\n", b.var, " < ", b.hi.ToString());
+      }
+      const std::string a = KeyOf(sides.source), b = KeyOf(sides.target);
+      absl::StrAppend(&out, "\n", std::min(a, b), " = ", std::max(a, b));
+    }
+    return out;
+  }
+
+  // Whether it is known that values are equal; what that took is spent.
+  bool TakeKnown(const std::string& claim) {
+    if (equal_ == nullptr) return false;
+    const auto it = equal_->find(claim);
+    if (it == equal_->end()) return false;
+    const ShownEqual& shown = it->second;
+    context_.axioms.insert(shown.axioms.begin(), shown.axioms.end());
+    int64_t& left = facts_.effort().steps_left;
+    left = std::max<int64_t>(0, left - shown.steps);
+    return true;
+  }
+
+  void Note(const std::string& claim) {
+    if (equal_ == nullptr) return;
+    const int64_t steps = steps_before_ - facts_.effort().steps_left;
+    equal_->emplace(claim, ShownEqual{context_.axioms, steps});
+  }
+
+  // ---- Values
+
   static Sum Difference(const Sides& sides) {
     return Add(sides.source, Scale(sides.target, Polynomial(-1)));
   }
@@ -178,9 +248,16 @@ class CaseProver {
   // True if no fact about the case is needed: most rules do the same to their
   // indices on both sides.
   bool EqualAsTheyStand() {
+    return std::all_of(outputs_.begin(), outputs_.end(),
+                       [&](const Sides& sides) {
+                         return NormalizeLightly(Difference(sides)).empty();
+                       });
+  }
+
+  // True if the target demands nothing that the source does not.
+  bool DemandsAsTheyStand() {
     Sum granted, demanded;
     for (const Sides& sides : outputs_) {
-      if (!NormalizeLightly(Difference(sides)).empty()) return false;
       // Both sides have the same index, which need not be bound.
       AppendDemands(sides.target, {}, demanded);
       if (!demanded.empty()) AppendDemands(sides.source, {}, granted);
@@ -223,14 +300,21 @@ class CaseProver {
       solved_.insert(more.begin(), more.end());
     }
     for (const Obligation& o : typing) facts_.Add(o);
+    context_.positive = PositiveTensors();
+    facts_.FindPoints();
+  }
+
+  std::set<std::string> PositiveTensors() const {
+    const ir::Rule& rule = view_.rule;
+    std::set<std::string> out;
     for (const ir::RuleCondition& w : rule.where()) {
       if (w.kind != ir::RuleCondition::Kind::kPositive) continue;
       const ir::RuleNode& n = rule.source().nodes[w.tensor.node];
       if (n.kind == ir::RuleNode::Kind::kVariable) {
-        context_.positive.insert(rule.tensors()[n.variable]);
+        out.insert(rule.tensors()[n.variable]);
       }
     }
-    facts_.FindPoints();
+    return out;
   }
 
   // Values of symbols that an equation of the case gives: of one that stands
@@ -333,7 +417,7 @@ class CaseProver {
     s = SplitIndices(std::move(s), vars);
     if (vars != before) s = Normalize(s, context_);
     if (s.empty()) return std::nullopt;
-    if (facts_.effort().exhausted()) return "... (limits reached)";
+    if (facts_.effort().exhausted()) return std::string(kLimitsReached);
     const auto open = OpenCondition(s, facts_);
     if (!open) {
       const Substitution fixed = Determined(vars);
@@ -551,6 +635,8 @@ class CaseProver {
   }
 
   const CaseView& view_;
+  EqualCases* const equal_;
+  const int64_t steps_before_;
   Names names_;
   Facts facts_;
   NormalContext context_;
@@ -567,6 +653,7 @@ Proof Prove(const ir::Rule& rule, const ProveOptions& options) {
   Effort effort{.record = options.record,
                 .deadline = absl::Now() + options.time,
                 .steps_left = options.steps};
+  EqualCases* const equal = options.record ? nullptr : options.equal;
   std::set<std::string> axioms;
   for (const ir::RuleVariable& v : rule.attrs()) {
     if (v.kind == AttrKind::kFloats) {
@@ -582,7 +669,7 @@ Proof Prove(const ir::Rule& rule, const ProveOptions& options) {
     for (bool solver : {false, true}) {
       if (solver && !options.solver) break;
       effort.solver = solver ? options.solver : nullptr;
-      CaseProver prover(view, effort);
+      CaseProver prover(view, effort, equal);
       why = prover.Run();
       proof.differ = prover.differ();
       axioms.insert(prover.axioms().begin(), prover.axioms().end());

@@ -4,6 +4,8 @@
 #define ISOMER_VERIFY_PROVER_H_
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,11 +16,26 @@
 
 namespace isomer::verify {
 
+// Cases in which the values of both sides were shown to be equal, with what it
+// took. A case is known by what it says: the elements of both sides, in any
+// order, and all that is assumed of sizes and signs. Whether the target is
+// defined where the source is belongs to a direction, and is no part of it.
+struct ShownEqual {
+  std::set<std::string> axioms;
+  int64_t steps = 0;
+};
+using EqualCases = std::map<std::string, ShownEqual>;
+
 struct ProveOptions {
   SmtSolver solver = nullptr;
   absl::Duration time = absl::Seconds(10);
   int64_t steps = 1'000'000;  // of normalisation, over all cases
   bool record = false;        // keep what was settled without the solver
+  // If set, cases that are there are not shown again, and those that are shown
+  // are added: a rule and the same one from right to left have most in common.
+  // They cost the same steps as before, so that what is proved does not depend
+  // on what was proved already. Not with `record`, which wants all of a proof.
+  EqualCases* equal = nullptr;
 };
 
 struct Proof {

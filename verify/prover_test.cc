@@ -192,6 +192,92 @@ TEST(ProverTest, SaysWhichAxiomsItUsed) {
   EXPECT_EQ(proof.solver_calls, 0);
 }
 
+// Both directions of a rule with `<=>`, the second with what the first showed,
+// and whether it had to show anything itself.
+struct BothWays {
+  Proof forward, backward;
+  bool afresh = false;
+};
+
+BothWays ProveBothWays(const std::string& text) {
+  BothWays out;
+  auto rules = ir::ReadRuleBody(text);
+  if (!rules.ok() || rules->size() != 2) {
+    ADD_FAILURE() << text << ": " << rules.status();
+    return out;
+  }
+  EqualCases equal;
+  out.forward = Prove((*rules)[0], {.equal = &equal});
+  const size_t shown = equal.size();
+  out.backward = Prove((*rules)[1], {.equal = &equal});
+  out.afresh = equal.size() > shown;
+  return out;
+}
+
+TEST(EqualCasesTest, ValuesAreShownOnceForBothDirections) {
+  for (const char* text :
+       {"matmul(x, matmul(y, z)) <=> matmul(matmul(x, y), z)",
+        "exp(add(x, y)) <=> mul(exp(x), exp(y))",
+        "conv2d(concat(x, y, axis=0), w, pad=[1 1 1 1]) <=> "
+        "concat(conv2d(x, w, pad=[1 1 1 1]), conv2d(y, w, pad=[1 1 1 1]), "
+        "axis=0)",
+        "relu(mul(x, s)) <=> mul(relu(x), s) where positive(s)"}) {
+    const BothWays proofs = ProveBothWays(text);
+    EXPECT_TRUE(proofs.forward.proved) << text << proofs.forward.reason;
+    EXPECT_TRUE(proofs.backward.proved) << text << proofs.backward.reason;
+    EXPECT_FALSE(proofs.afresh) << text;
+    EXPECT_EQ(proofs.forward.facts, proofs.backward.facts) << text;
+  }
+}
+
+TEST(EqualCasesTest, WhereTheTargetIsDefinedIsAskedInEachDirection) {
+  for (const char* text : {"div(mul(x, y), y) <=> add(x, sub(y, y))",
+                           "mul(sqrt(x), sqrt(x)) <=> mul(x, 1)",
+                           "sub(log(x), log(x)) <=> sub(x, x)"}) {
+    const BothWays proofs = ProveBothWays(text);
+    EXPECT_NE(proofs.forward.proved, proofs.backward.proved) << text;
+    const Proof& failed =
+        proofs.forward.proved ? proofs.backward : proofs.forward;
+    EXPECT_TRUE(absl::StrContains(failed.reason, "the target needs"))
+        << text << ": " << failed.reason;
+    EXPECT_FALSE(proofs.afresh) << text;
+  }
+}
+
+// The source is typed first, and takes the size that all three share from
+// another tensor in each direction.
+TEST(EqualCasesTest, OtherCasesAreShownAfresh) {
+  const BothWays proofs = ProveBothWays(
+      "matmul(x, concat(y, z, axis=1)) <=> "
+      "concat(matmul(x, y), matmul(x, z), axis=1)");
+  EXPECT_TRUE(proofs.forward.proved) << proofs.forward.reason;
+  EXPECT_TRUE(proofs.backward.proved) << proofs.backward.reason;
+  EXPECT_TRUE(proofs.afresh);
+}
+
+TEST(EqualCasesTest, WhatDiffersIsNotKnown) {
+  EqualCases equal;
+  auto rules = ir::ReadRuleBody("relu(mul(x, s)) <=> mul(relu(x), s)");
+  auto positive =
+      ir::ReadRuleBody("relu(mul(x, s)) <=> mul(relu(x), s) where positive(s)");
+  ASSERT_TRUE(rules.ok() && positive.ok());
+  EXPECT_TRUE(Prove((*positive)[0], {.equal = &equal}).proved);
+  for (const ir::Rule& rule : *rules) {
+    EXPECT_FALSE(Prove(rule, {.equal = &equal}).proved);
+  }
+}
+
+TEST(EqualCasesTest, WhatIsKnownCostsItsStepsAgain) {
+  auto rules =
+      ir::ReadRuleBody("matmul(x, matmul(y, z)) <=> matmul(matmul(x, y), z)");
+  ASSERT_TRUE(rules.ok()) << rules.status();
+  EqualCases equal;
+  EXPECT_TRUE(Prove((*rules)[0], {.equal = &equal}).proved);
+  const Proof proof = Prove((*rules)[1], {.steps = 3, .equal = &equal});
+  EXPECT_FALSE(proof.proved);
+  EXPECT_TRUE(absl::StrContains(proof.reason, "limits reached"));
+}
+
 TEST(ProverTest, StopsAtItsLimits) {
   auto rules = ir::ReadRuleBody(
       "conv2d(x, w, stride=s, pad=p, dilation=d, group=g) => "

@@ -90,6 +90,9 @@ absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
   ProvedWays out;
   absl::Status broken = absl::OkStatus();
   bool differ = false;  // as far as the proof goes
+  verify::EqualCases equal;
+  verify::VerifyOptions options = ProofOptions(kProofSteps);
+  options.prove.equal = &equal;
   for (const bool reversed : {false, true}) {
     // Values that are not shown to be equal hardly are from right to left.
     if (reversed && (!rule.both_ways || differ)) break;
@@ -98,8 +101,7 @@ absl::StatusOr<ProvedWays> ProveAnew(const RuleSyntax& rule) {
       if (!reversed) broken = made.status();
       continue;
     }
-    const verify::Verdict verdict =
-        verify::Verify(*made, ProofOptions(kProofSteps));
+    const verify::Verdict verdict = verify::Verify(*made, options);
     const bool proved = verdict.outcome == verify::Outcome::kProved;
     differ =
         verdict.outcome == verify::Outcome::kUnknown && verdict.proof.differ;
