@@ -272,9 +272,8 @@ absl::Status Generaliser::Restrict(const RuleSyntax& of, Fare fare,
         ir::Rule::Create(restricted(), /*reversed=*/false, Ops(), kTrialLimits);
     if (!checked.ok()) return checked.status();
     std::vector<TriedSizes> tried;
-    for (const CaseTrial& t : TryCases(*checked, {.assignments = kSuggestions,
-                                                 .seed = options_.seed,
-                                                 .go_on = true})) {
+    for (const CaseTrial& t : fares_.Trials(
+             *checked, {.assignments = kSuggestions, .go_on = true})) {
       tried.insert(tried.end(), t.sizes.begin(), t.sizes.end());
     }
     const size_t before = where.size();

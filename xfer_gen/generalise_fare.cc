@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "ops/registry.h"
 #include "xfer_gen/generalise_trial.h"
 
@@ -28,6 +29,30 @@ int FreeSizes(const ir::RuleCase& c) {
     }
   }
   return static_cast<int>(symbols.size());
+}
+
+// All that trials of a rule depend on. What its conditions say is in its cases.
+std::string WhatIsTried(const ir::Rule& rule) {
+  RuleSyntax bare = rule.syntax();
+  bare.name.clear();
+  bare.comments.clear();
+  std::erase_if(bare.where, [](const ir::ConditionSyntax& c) {
+    return c.kind != ir::ConditionSyntax::Kind::kPositive;
+  });
+  std::string out = ir::PrintRule(bare);
+  for (const ir::RuleCase& c : rule.cases()) {
+    absl::StrAppend(&out, "\ncase");
+    for (const SymType& t : c.tensors) absl::StrAppend(&out, " ", TypeText(t));
+    for (const SymAttr& a : c.attrs) {
+      absl::StrAppend(&out, " ", AttrText<DimExpr>(a));
+    }
+    for (const auto* list : {&c.facts, &c.obligations}) {
+      for (const Obligation& o : *list) {
+        absl::StrAppend(&out, "; ", ObligationText(o));
+      }
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -107,13 +132,21 @@ Fares::Typed Fares::TypeAnew(const RuleSyntax& syntax,
   return rule;
 }
 
-Fare Fares::TryAnew(const ir::Rule& rule, int assignments,
-                    Extent extent) const {
+const std::vector<CaseTrial>& Fares::Trials(const ir::Rule& rule,
+                                            TrialOptions options) {
+  options.seed = seed_;
+  const auto [it, fresh] =
+      trials_.try_emplace({WhatIsTried(rule), options.assignments,
+                           options.go_on, options.every_case});
+  if (fresh) it->second = TryCases(rule, options);
+  return it->second;
+}
+
+Fare Fares::TryAnew(const ir::Rule& rule, int assignments, Extent extent) {
   Fare fare;
-  const std::vector<CaseTrial> trials =
-      TryCases(rule, {.assignments = assignments,
-                      .seed = seed_,
-                      .every_case = extent == Extent::kEveryCase});
+  const std::vector<CaseTrial>& trials = Trials(
+      rule,
+      {.assignments = assignments, .every_case = extent == Extent::kEveryCase});
   for (size_t c = 0; c < trials.size(); ++c) {
     const CaseTrial& t = trials[c];
     if (t.solid) {

@@ -9,11 +9,13 @@
 #include <string>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/rule.h"
 #include "graph/rule_syntax.h"
 #include "xfer_gen/generalise_conditions.h"
+#include "xfer_gen/generalise_trial.h"
 
 namespace isomer::gen {
 
@@ -57,6 +59,10 @@ class Fares {
                   Extent extent = Extent::kToFirstFailure,
                   const ir::RuleLimits& limits = kTrialLimits);
 
+  // The trials of a rule's cases, whatever the seed of the options.
+  const std::vector<CaseTrial>& Trials(const ir::Rule& rule,
+                                       TrialOptions options);
+
  private:
   // A form, or why it will not do.
   using Typed = absl::StatusOr<ir::Rule>;
@@ -72,7 +78,7 @@ class Fares {
   Typed TypeAnew(const ir::RuleSyntax& rule, const ir::RuleLimits& limits,
                  bool& cut_short) const;
   bool CoversWhereSeen(const ir::Rule& rule) const;
-  Fare TryAnew(const ir::Rule& rule, int assignments, Extent extent) const;
+  Fare TryAnew(const ir::Rule& rule, int assignments, Extent extent);
 
   const uint64_t seed_;
   SeenTensors seen_;
@@ -81,6 +87,10 @@ class Fares {
   // By text, number of cases, assignments and extent. Cases are found in one
   // order, so a limit on steps that leaves as many leaves the same.
   std::map<std::tuple<std::string, int, int, Extent>, Fare> known_;
+  // By what is tried, assignments, `go_on` and `every_case`. Forms that differ
+  // in conditions which change no case have their trials in common.
+  std::map<std::tuple<std::string, int, bool, bool>, std::vector<CaseTrial>>
+      trials_;
 };
 
 }  // namespace isomer::gen

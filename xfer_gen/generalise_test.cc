@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_split.h"
 #include "graph/rule.h"
+#include "xfer_gen/generalise_fare.h"
 #include "xfer_gen/generalise_fold.h"
 #include "xfer_gen/generalise_trial.h"
 
@@ -233,6 +234,29 @@ TEST(TrialTest, CasesFailOnTheirOwn) {
   rules = ir::ReadRuleBody("add(x, y) => add(y, x)");
   ASSERT_TRUE(rules.ok());
   EXPECT_FALSE(FindFailure((*rules)[0]).has_value());
+}
+
+// A transposed matrix has its one case with the condition and without; other
+// ranks, sizes or sides are other trials.
+TEST(FaresTest, TrialsOfTheSameCasesAreSharedAndOfNoOthers) {
+  Fares fares(1);
+  auto trials = [&](const std::string& text) {
+    auto rules = ir::ReadRuleBody(text);
+    EXPECT_TRUE(rules.ok()) << rules.status();
+    return &fares.Trials((*rules)[0], {});
+  };
+  const std::string flat =
+      "transpose(x, perm=[1 0]) => transpose(x, perm=[1 0])";
+  EXPECT_EQ(trials(flat), trials(flat + " where rank(x) == 2"));
+  EXPECT_NE(trials(flat), trials(flat + " where dim(x, 0) == dim(x, 1)"));
+  EXPECT_NE(trials(flat), trials("transpose(x, perm=[1 0]) => x"));
+  const std::string any = "relu(x) => x";
+  EXPECT_NE(trials(any), trials(any + " where rank(x) == 2"));
+  EXPECT_NE(trials(any + " where rank(x) == 1"),
+            trials(any + " where rank(x) == 2"));
+  EXPECT_NE(trials(any), trials(any + " where positive(x)"));
+  EXPECT_TRUE((*trials(any))[0].failure.has_value());
+  EXPECT_FALSE((*trials(any + " where positive(x)"))[0].failure.has_value());
 }
 
 // In the field alone relu is a pick by hash; integers see its sign.
