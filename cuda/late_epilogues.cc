@@ -20,13 +20,27 @@ bool IsPointwise(const ir::Node& node) {
          cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
 }
 
+// True if it is launched to store one value, that is no output of the graph and
+// lies nowhere else.
+bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
+  return k.launches && k.in_place.empty() && k.outputs.size() == 1 &&
+         graph.output_uses(k.outputs[0].node) == 0;
+}
+
+// The kernels that read each value.
+std::map<Value, std::vector<size_t>> ReadersOf(
+    const std::vector<cost::Kernel>& kernels) {
+  std::map<Value, std::vector<size_t>> readers;
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    for (Value v : kernels[i].inputs) readers[v].push_back(i);
+  }
+  return readers;
+}
+
 // The product of a kernel that stores one large value of its type and shape,
 // if all that follows it is a pointwise function of it alone.
 std::optional<Value> ProductOf(const ir::Graph& graph, const cost::Kernel& k) {
-  if (!k.launches || !k.in_place.empty() || k.outputs.size() != 1 ||
-      graph.output_uses(k.outputs[0].node) > 0) {
-    return std::nullopt;
-  }
+  if (!StoresOne(graph, k)) return std::nullopt;
   const TensorType& type = graph.type(k.outputs[0]);
   if (NumElements(type) * ByteSize(type.dtype) < kLargeBytes) {
     return std::nullopt;
@@ -92,26 +106,21 @@ std::optional<Value> ReadBeforeLast(const ir::Graph& graph,
 }  // namespace
 
 void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
+  auto readers = ReadersOf(kernels);
   std::map<Value, size_t> made;
-  std::map<Value, int> readers;
   for (size_t i = 0; i < kernels.size(); ++i) {
-    for (Value v : kernels[i].outputs) made[v] = i;
-    for (Value v : kernels[i].inputs) ++readers[v];
+    if (StoresOne(graph, kernels[i])) made[kernels[i].outputs[0]] = i;
   }
   for (cost::Kernel& k : kernels) {
     if (k.family != "norm" || k.outputs.size() != 1) continue;
     const std::optional<Value> read = ReadBeforeLast(graph, k);
-    if (!read || readers[*read] != 1 || made.count(*read) == 0 ||
-        graph.output_uses(read->node) > 0) {
-      continue;
-    }
+    if (!read || readers[*read].size() != 1 || made.count(*read) == 0) continue;
     const ir::Node& norm = graph.node(k.nodes.back());
     const Value sum = norm.inputs[0];
     cost::Kernel& product = kernels[made[*read]];
     const bool of_product = absl::c_any_of(
         product.nodes, [&](NodeId id) { return graph.node(id).Is("matmul"); });
-    if (!of_product || product.outputs.size() != 1 || !product.launches ||
-        !product.in_place.empty() || sum.node != k.nodes.end()[-2] ||
+    if (!of_product || sum.node != k.nodes.end()[-2] ||
         graph.type(sum) != graph.type(*read) ||
         absl::c_any_of(norm.inputs, [&](Value v) {
           return !(v == sum) && absl::c_linear_search(k.nodes, v.node);
@@ -132,10 +141,7 @@ void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
 }
 
 void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
-  std::map<Value, std::vector<size_t>> readers;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    for (Value v : kernels[i].inputs) readers[v].push_back(i);
-  }
+  auto readers = ReadersOf(kernels);
   for (cost::Kernel& k : kernels) {
     const std::optional<Value> product = ProductOf(graph, k);
     if (!product) continue;

@@ -175,9 +175,9 @@ void Enumerator::FindPartners() {
     for (size_t t = next++; t < found.size(); t = next++) {
       const size_t arity = preset_.templates[t].params.size();
       for (KindId kind : kinds) {
-        if (arity == 1) world_.Find(static_cast<int>(t), {kind});
-        if (arity != 2) continue;
-        found[t].push_back(PartnersIn(static_cast<int>(t), kind));
+        const int tmpl = static_cast<int>(t);
+        if (arity == 1) world_.Find(tmpl, {kind});
+        if (arity == 2) found[t].push_back(PartnersIn(tmpl, kind));
       }
     }
   });

@@ -60,9 +60,8 @@ class Clock {
   bool limits_memory() const { return options_.max_bytes != INT64_MAX; }
   int64_t max_bytes() const { return options_.max_bytes; }
 
-  // False once less than `reserve` bytes may still be taken, or for another
-  // reason.
-  bool GoOn(int64_t reserve, const GenerateProgress& at) {
+  // False once more is taken than may be, or for another reason.
+  bool GoOn(const GenerateProgress& at) {
     const double s = seconds();
     // The kernel is not asked at every step, which takes longer than many.
     constexpr double kSeconds = 0.001;
@@ -70,7 +69,7 @@ class Clock {
       asked_ = s;
       room_ = Room();
     }
-    if (room_ < reserve) return Stop("memory");
+    if (room_ < 0) return Stop("memory");
     if (s > options_.max_seconds) return Stop("time");
     if (options_.progress == nullptr) return true;
     GenerateProgress p = at;
@@ -161,10 +160,10 @@ class Rounds {
     return std::min(kMost, clock_.max_bytes() / 16 / all_.options().threads);
   }
   bool MayGoOn(int level, double share) {
-    return clock_.GoOn(0, {.depth = level,
-                           .graphs = all_.stats().graphs,
-                           .classes = hits_.classes,
-                           .share = share});
+    return clock_.GoOn({.depth = level,
+                        .graphs = all_.stats().graphs,
+                        .classes = hits_.classes,
+                        .share = share});
   }
   Enumerator::GoOn GoOn() {
     return [this](int level, double share) { return MayGoOn(level, share); };
