@@ -63,9 +63,10 @@ class Clock {
   // False once more is taken than may be, or for another reason.
   bool GoOn(const GenerateProgress& at) {
     const double s = seconds();
-    // The kernel is not asked at every step, which takes longer than many.
+    // Asking the kernel takes longer than many steps: where there is no limit,
+    // it is asked now and then.
     constexpr double kSeconds = 0.001;
-    if (s > asked_ + kSeconds) {
+    if (limits_memory() || s > asked_ + kSeconds) {
       asked_ = s;
       room_ = Room();
     }
