@@ -3,9 +3,10 @@
 #
 #   ./test.sh [--full]
 #
-# --full adds the tests tagged "full" and fuzzes for five minutes a target
-# instead of twenty seconds. Each step is one line; its output is in build/log,
-# its results, one line per test, in build/results. The last line counts them.
+# --full adds the tests tagged "full" and fuzzes for five minutes a target, from
+# a random seed, instead of twenty seconds from a fixed one. Each step is one
+# line; its output is in build/log, its results, one line per test, in
+# build/results. The last line counts them.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 . third_party/setup.sh
@@ -22,13 +23,13 @@ if [ -d ../shared/data ]; then
 fi
 
 EXCLUDED_TAGS=-full
-FUZZ_SECONDS=20
+FUZZ_SECONDS=20 FUZZ_SEED=1
 case "$*" in
   "") ;;
-  --full) EXCLUDED_TAGS="" FUZZ_SECONDS=300 ;;
+  --full) EXCLUDED_TAGS="" FUZZ_SECONDS=300 FUZZ_SEED=0 ;;
   *) die "usage: ./test.sh [--full]" ;;
 esac
-export EXCLUDED_TAGS FUZZ_SECONDS
+export EXCLUDED_TAGS FUZZ_SECONDS FUZZ_SEED
 
 # bazel_tests NAME OPTION...: runs the Bazel tests and records each of them.
 # What the failed ones say stands at the end.
@@ -138,8 +139,9 @@ step_fuzz() {
     log=build/log/${name/\//_}.log
     mkdir -p "$corpus"
     if timeout --foreground $((FUZZ_SECONDS + 60)) "$binaries/$name" \
-      -max_total_time="$FUZZ_SECONDS" -timeout=10 -rss_limit_mb=4096 \
-      -artifact_prefix="build/corpus/" "$corpus" $(seeds "$name") \
+      -max_total_time="$FUZZ_SECONDS" -seed="$FUZZ_SEED" -timeout=10 \
+      -rss_limit_mb=4096 -artifact_prefix="build/corpus/" \
+      "$corpus" $(seeds "$name") \
       >"$log" 2>&1; then
       echo "PASSED $target" >>build/results/fuzz
     else

@@ -85,6 +85,7 @@ class Printer {
         value && NumElements(c.type()) > 1 && IsFloat(c.type().dtype)) {
       return DoubleText(*value);
     }
+    if (NumElements(c.type()) == 0) return "[]";  // however many lists
     if (NumElements(c.type()) > options_.max_constant) return "...";
     return TensorText(c.ToTensor());
   }
@@ -162,6 +163,7 @@ class Parser {
   }
 
   absl::Status Define(const std::string& name, Value v, Position at) {
+    if (name.empty()) return ErrorAt(at, "a value has a name");
     if (values_.emplace(name, v).second) return absl::OkStatus();
     return ErrorAt(at, absl::StrCat("'", name, "' is defined twice"));
   }
@@ -257,17 +259,20 @@ class Parser {
     const absl::string_view text(begin, last.data() + last.size() - begin);
     auto tensor = ParseTensor(absl::StrCat(text, ":", DTypeName(type->dtype)));
     if (!tensor.ok()) return At(value_at, tensor.status());
-    if (tensor->type.shape.empty()) {  // one value for all elements
+    const std::vector<int64_t> dims = AllDims(*type),
+                               &given = tensor->type.shape;
+    const bool empty = given == std::vector<int64_t>{0} && !NumElements(dims);
+    if (given.empty()) {  // one value for all elements
       std::visit(
           [&](auto& v) {
             const auto value = v[0];
             v.assign(NumElements(*type), value);
           },
           tensor->data);
-    } else if (tensor->type.shape != type->shape) {
-      return ErrorAt(value_at, absl::StrCat("the value has shape ",
-                                            ShapeText(tensor->type.shape),
-                                            ", the type ", TypeText(*type)));
+    } else if (given != dims && !empty) {
+      return ErrorAt(value_at,
+                     absl::StrCat("the value has shape ", ShapeText(given),
+                                  ", the type ", TypeText(*type)));
     }
     tensor->type = *type;
     return Define(name, graph_.AddConstant(Constant::FromTensor(*tensor, name)),

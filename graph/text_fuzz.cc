@@ -2,6 +2,7 @@
 // and parses back to an equal one.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "graph/text.h"
 #include "ops/status.h"
@@ -15,8 +16,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   absl::StatusOr<Graph> g = ParseGraph(
       absl::string_view(reinterpret_cast<const char*>(data), size), small);
   if (!g.ok()) return 0;
-  absl::StatusOr<Graph> again = ParseGraph(isomer::ir::PrintGraph(*g), small);
+  const std::string printed = isomer::ir::PrintGraph(*g);
+  absl::StatusOr<Graph> again = ParseGraph(printed, small);
   isomer::Check(again.ok(), "a printed graph does not parse");
-  isomer::Check(again->size() == g->size(), "a printed graph differs");
+  isomer::Check(isomer::ir::PrintGraph(*again) == printed &&
+                    isomer::ir::Equal(*again, *g),
+                "a printed graph differs");
   return 0;
 }

@@ -195,10 +195,7 @@ absl::Status RunLifted(const OpDef& op, absl::Span<const Tensor* const> inputs,
 // that speak of them see it.
 template <class D>
 TypeT<D> WithDeviceDims(TypeT<D> t) {
-  std::vector<D> shape;
-  for (const auto& a : t.device) shape.push_back(a.size);
-  shape.insert(shape.end(), t.shape.begin(), t.shape.end());
-  t.shape = std::move(shape);
+  t.shape = AllDims(t);
   return t;
 }
 

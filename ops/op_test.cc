@@ -350,10 +350,7 @@ void OperatorTest::CompareElements(const Elem& e,
 // A tensor with its device axes as first dimensions, as the index semantics of
 // parallel operators has it.
 Tensor Flat(Tensor t) {
-  std::vector<int64_t> shape;
-  for (const auto& a : t.type.device) shape.push_back(a.size);
-  shape.insert(shape.end(), t.type.shape.begin(), t.type.shape.end());
-  t.type = {t.type.dtype, std::move(shape)};
+  t.type = {t.type.dtype, AllDims(t.type)};
   return t;
 }
 

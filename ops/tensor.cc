@@ -362,12 +362,9 @@ class TensorParser {
 }  // namespace
 
 std::string TensorText(const Tensor& t) {
-  std::vector<int64_t> shape;
-  for (const auto& a : t.type.device) shape.push_back(a.size);
-  shape.insert(shape.end(), t.type.shape.begin(), t.type.shape.end());
   std::string out;
   int64_t at = 0;
-  AppendText(t, shape, at, out);
+  AppendText(t, AllDims(t.type), at, out);
   return out;
 }
 

@@ -76,6 +76,16 @@ std::string TypeText(const TypeT<D>& t) {
 // of elements over all devices must fit in 63 bits.
 absl::StatusOr<TensorType> ParseType(absl::string_view text);
 
+// The sizes of the device axes, then those of the shape: how the elements over
+// all devices are stored and written.
+template <class D>
+std::vector<D> AllDims(const TypeT<D>& t) {
+  std::vector<D> dims;
+  for (const auto& a : t.device) dims.push_back(a.size);
+  dims.insert(dims.end(), t.shape.begin(), t.shape.end());
+  return dims;
+}
+
 // The number of elements of a shape.
 inline int64_t NumElements(absl::Span<const int64_t> shape) {
   int64_t n = 1;

@@ -165,10 +165,8 @@ class CaseProver {
     for (int o = 0; o < outputs; ++o) {
       Sides sides;
       const SymType type = OutputType(view_, o);
-      std::vector<DimExpr> sizes, at;
-      for (const auto& axis : type.device) sizes.push_back(axis.size);
-      sizes.insert(sizes.end(), type.shape.begin(), type.shape.end());
-      for (const DimExpr& size : sizes) {
+      std::vector<DimExpr> at;
+      for (const DimExpr& size : AllDims(type)) {
         sides.index.push_back({names_.Fresh(), 0, size});
         at.push_back(DimExpr::Symbol(sides.index.back().var));
       }
