@@ -49,7 +49,8 @@ std::map<size_t, AttentionPlan> FindAttention(
       continue;
     }
     const std::vector<size_t> scores = makers(s, "matmul");
-    if (scores.size() != 1) continue;
+    // What ends one begins no other.
+    if (scores.size() != 1 || found.count(scores[0])) continue;
     AttentionPlan plan{scores[0], softmax[0]};
     for (const cost::Kernel* reader : {&kernels[scores[0]], &k}) {
       for (absl::string_view family : {"copy", "pointwise"}) {

@@ -199,6 +199,18 @@ TEST(Program, FusesAsPlanned) {
   EXPECT_EQ(p->steps[0].flops, 2.0 * 128 * 768 * 768);
 }
 
+// The middle product ends one attention and begins no other.
+TEST(Program, EveryProductOfAChainIsComputed) {
+  const auto p = Make(
+      "input x: f16[64,512]\nconst w: f16[512,512] = 0.5\n"
+      "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
+      "e = matmul(d, w)\noutput y = e\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  double flops = 0;
+  for (const Step& s : p->steps) flops += s.flops;
+  EXPECT_EQ(flops, 3 * 2.0 * 64 * 512 * 512) << Steps(*p);
+}
+
 // What a library leaves to a kernel of its own is done once, by the reader.
 TEST(Program, WhatFollowsALargeProductIsLeftToItsReader) {
   auto after_library = [](const std::string& last) {
