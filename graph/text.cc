@@ -85,7 +85,7 @@ class Printer {
         value && NumElements(c.type()) > 1 && IsFloat(c.type().dtype)) {
       return DoubleText(*value);
     }
-    if (NumElements(c.type()) == 0) return "[]";  // however many lists
+    if (NumElements(c.type()) == 0) return "[]";
     if (NumElements(c.type()) > options_.max_constant) return "...";
     return TensorText(c.ToTensor());
   }
@@ -259,9 +259,11 @@ class Parser {
     const absl::string_view text(begin, last.data() + last.size() - begin);
     auto tensor = ParseTensor(absl::StrCat(text, ":", DTypeName(type->dtype)));
     if (!tensor.ok()) return At(value_at, tensor.status());
-    const std::vector<int64_t> dims = AllDims(*type),
-                               &given = tensor->type.shape;
-    const bool empty = given == std::vector<int64_t>{0} && !NumElements(dims);
+    const std::vector<int64_t> dims = AllDims(*type);
+    const std::vector<int64_t>& given = tensor->type.shape;
+    // `[]` stands for whatever has no elements.
+    const bool none =
+        NumElements(dims) == 0 && given == std::vector<int64_t>{0};
     if (given.empty()) {  // one value for all elements
       std::visit(
           [&](auto& v) {
@@ -269,7 +271,7 @@ class Parser {
             v.assign(NumElements(*type), value);
           },
           tensor->data);
-    } else if (given != dims && !empty) {
+    } else if (given != dims && !none) {
       return ErrorAt(value_at,
                      absl::StrCat("the value has shape ", ShapeText(given),
                                   ", the type ", TypeText(*type)));
