@@ -7,6 +7,7 @@ Builds each network in torch (fp16, random weights), exports it with its
 weights, and measures
   eager    PyTorch eager, captured in a CUDA graph
   compile  torch.compile with freezing, its kernels captured in a CUDA graph
+  autotune the same with max-autotune, where that is quick
   isomer   `isomer bench`: planner only, and with the search
 Medians of replays, in milliseconds. Results of Isomer are compared with eager
 PyTorch through `isomer bench --check` (against the CPU) where --check is given.
@@ -235,14 +236,19 @@ def replay_ms(graph, times=60):
     return statistics.median(all_ms)
 
 
-def compiled_graph(net, inputs):
+# Networks that max-autotune compiles in half a minute; others take minutes.
+QUICK_TO_TUNE = ("nasrnn", "lora_mlp", "llama_decode")
+FORMS = ("eager", "compile", "autotune")
+
+
+def compiled_graph(net, inputs, mode=None):
     """(graph, seconds) of torch.compile; None where it fails."""
     try:
         import torch._inductor.config as config
         config.freezing = True
         torch._dynamo.reset()
         start = time.time()
-        fast = torch.compile(net)
+        fast = torch.compile(net, mode=mode)
         with torch.no_grad():
             fast(*inputs)
         seconds = time.time() - start
@@ -295,6 +301,8 @@ def measure(args, name, batch, wait):
         inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
     eager = captured(lambda: net(*inputs))
     compiled, seconds = (None, None) if args.no_compile else compiled_graph(net, inputs)
+    tune = not args.no_compile and name in QUICK_TO_TUNE
+    tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
     checked = finish_isomer(before) if before else None
     wait()
     ours = finish_isomer(start_isomer(args, path, args.check and not checked)) if exported else None
@@ -302,6 +310,7 @@ def measure(args, name, batch, wait):
         ours[form]["error"] = checked[form]["error"]
     return {"network": name, "batch": batch, "eager": replay_ms(eager),
             "compile": replay_ms(compiled) if compiled else None, "compile_seconds": seconds,
+            "autotune": replay_ms(tuned) if tuned else None,
             "isomer": ours}
 
 
@@ -361,19 +370,20 @@ def main():
     if args.one:
         return one(args)
     rows = []
-    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
+    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
     for row in all_rows(args, [(name, batch) for batch in args.batch for name in args.models or networks()]):
         rows.append(row)
-        best = min(row[x] for x in ("eager", "compile") if row[x])
+        best = min(row[x] for x in FORMS if row[x])
         ours = row["isomer"]
         plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
-        print(f"{row['network']:<18}{row['batch']:>6}{row['eager']:>9.4f}{row['compile'] or math.nan:>9.4f}{plain:>9.4f}{fast:>9.4f}"
+        torch_ms = "".join(f"{row[x]:>9.4f}" if row[x] else f"{'-':>9}" for x in FORMS)
+        print(f"{row['network']:<18}{row['batch']:>6}{torch_ms}{plain:>9.4f}{fast:>9.4f}"
               f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}", flush=True)
         if args.json:
             args.json.write_text(json.dumps(rows, indent=1))
     for batch in args.batch:
-        speed = [min(x for x in (r["eager"], r["compile"]) if x) / (r["isomer"]["optimised"]["us"] / 1e3)
+        speed = [min(r[x] for x in FORMS if r[x]) / (r["isomer"]["optimised"]["us"] / 1e3)
                  for r in rows if r["batch"] == batch and r["isomer"]]
         if speed:
             print(f"geometric mean at batch {batch}: {math.exp(sum(map(math.log, speed)) / len(speed)):.2f}x over {len(speed)} networks")

@@ -189,7 +189,9 @@ RESCALE
       }
     }
 #pragma unroll
-    for (int u = 0; u < 8; ++u) acc[u] /= whole;
+    for (int u = 0; u < 8; ++u) {
+      acc[u] = GUARDED && !(whole > 0.0f) ? 0.0f : acc[u] / whole;
+    }
 EPILOGUE
   }
 )";
@@ -244,10 +246,10 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
       "%d,\n"
       "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
-      "       K_STAGE = %s };\n",
+      "       K_STAGE = %s, GUARDED = %d };\n",
       t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
-      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)");
+      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0);
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),

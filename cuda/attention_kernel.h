@@ -20,6 +20,8 @@ namespace isomer::cuda {
 // of their own.
 struct AttentionCall {
   ProductCall scores, values;
+  // Where the softmax of a row is no number, its weights are zeros.
+  bool guarded = false;
 };
 
 // How both were analysed, if they fit together and lie as the kernel needs it.

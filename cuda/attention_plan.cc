@@ -1,8 +1,12 @@
-// Found from the end: a product reads a softmax, the softmax reads a product.
+// Found from the end: a product reads a softmax, or what pointwise kernels make
+// of one, and the softmax so reads a product.
 #include "cuda/attention_plan.h"
 
+#include <initializer_list>
+#include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 
 namespace isomer::cuda {
@@ -14,57 +18,139 @@ bool IsView(const ir::Node& node) {
          node.Is("slice");
 }
 
-}  // namespace
-
-std::map<size_t, AttentionPlan> FindAttention(
-    const ir::Graph& graph, const std::vector<cost::Kernel>& kernels) {
-  std::map<Value, size_t> made;  // by kernels of one result
-  std::map<Value, int> readers;
-  for (const cost::Kernel& k : kernels) {
-    for (Value v : k.inputs) ++readers[v];
+// True for constants whose elements are all 0.
+bool IsZero(const ir::Graph& graph, Value v) {
+  while (graph.node(v.node).Is("broadcast") ||
+         graph.node(v.node).Is("reshape")) {
+    v = graph.node(v.node).inputs[0];
   }
-  auto makers = [&](const cost::Kernel& k, absl::string_view family) {
+  const ir::Node& node = graph.node(v.node);
+  return node.kind == ir::Node::Kind::kConstant && node.constant->Splat() == 0;
+}
+
+class Finder {
+ public:
+  Finder(const ir::Graph& graph, const std::vector<cost::Kernel>& kernels)
+      : graph_(graph), kernels_(kernels) {
+    for (const cost::Kernel& k : kernels) {
+      for (Value v : k.inputs) ++readers_[v];
+    }
+  }
+
+  std::map<size_t, AttentionPlan> Run() {
+    for (size_t i = 0; i < kernels_.size(); ++i) {
+      const cost::Kernel& k = kernels_[i];
+      if (k.outputs.size() != 1 || !k.launches) continue;
+      made_[k.outputs[0]] = i;
+      if (k.family != "matmul") continue;
+      std::optional<AttentionPlan> plan = PlanOf(k);
+      // What ends one begins no other.
+      if (plan && !found_.count(plan->scores)) found_[i] = *std::move(plan);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  // The kernels of a family that compute what no other kernel reads.
+  std::vector<size_t> Makers(
+      const cost::Kernel& k,
+      std::initializer_list<absl::string_view> families) {
     std::vector<size_t> out;
     for (Value v : k.inputs) {
-      const auto it = made.find(v);
-      if (it != made.end() && kernels[it->second].family == family &&
-          readers[v] == 1 && graph.output_uses(v.node) == 0) {
+      const auto it = made_.find(v);
+      if (it != made_.end() && readers_[v] == 1 &&
+          graph_.output_uses(v.node) == 0 &&
+          absl::c_linear_search(families, kernels_[it->second].family)) {
         out.push_back(it->second);
       }
     }
     return out;
-  };
-  std::map<size_t, AttentionPlan> found;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    const cost::Kernel& k = kernels[i];
-    if (k.outputs.size() != 1 || !k.launches) continue;
-    made[k.outputs[0]] = i;
-    if (k.family != "matmul") continue;
-    const std::vector<size_t> softmax = makers(k, "softmax");
-    if (softmax.size() != 1) continue;
-    const cost::Kernel& s = kernels[softmax[0]];
-    const ir::Node& node = graph.node(s.nodes.back());
-    if (!node.Is("softmax") ||
-        node.attrs->Int("axis") + 1 != graph.type(s.outputs[0]).rank()) {
-      continue;
+  }
+
+  // From the product with values back to that of the scores.
+  std::optional<AttentionPlan> PlanOf(const cost::Kernel& last) {
+    AttentionPlan plan;
+    const cost::Kernel* reader = &last;
+    for (bool softmax = false;;) {
+      std::vector<size_t> makers;
+      for (size_t m : Makers(*reader, {"matmul", "softmax", "pointwise"})) {
+        const cost::Kernel& k = kernels_[m];
+        // Scores are as many all the way.
+        const bool whole =
+            reader == &last || NumElements(graph_.type(k.outputs[0])) ==
+                                   NumElements(graph_.type(reader->outputs[0]));
+        const bool fits = k.family == "matmul"    ? softmax
+                          : k.family == "softmax" ? !softmax
+                                                  : k.in_place.empty();
+        if (whole && fits && !IsCopy(k)) makers.push_back(m);
+      }
+      if (makers.size() != 1) return std::nullopt;
+      reader = &kernels_[makers[0]];
+      softmax = softmax || reader->family == "softmax";
+      if (reader->family == "matmul") {
+        plan.scores = makers[0];
+        break;
+      }
+      plan.between.insert(plan.between.begin(), makers[0]);
     }
-    const std::vector<size_t> scores = makers(s, "matmul");
-    // What ends one begins no other.
-    if (scores.size() != 1 || found.count(scores[0])) continue;
-    AttentionPlan plan{scores[0], softmax[0]};
-    for (const cost::Kernel* reader : {&kernels[scores[0]], &k}) {
+    if (!FindSoftmax(plan)) return std::nullopt;
+    for (const cost::Kernel* k : {&kernels_[plan.scores], &last}) {
       for (absl::string_view family : {"copy", "pointwise"}) {
-        for (size_t copy : makers(*reader, family)) {
-          if (kernels[copy].in_place.empty() &&
-              IsView(graph.node(kernels[copy].nodes.back()))) {
+        for (size_t copy : Makers(*k, {family})) {
+          if (kernels_[copy].in_place.empty() && IsCopy(kernels_[copy])) {
             plan.copies.push_back(copy);
           }
         }
       }
     }
-    found[i] = std::move(plan);
+    return plan;
   }
-  return found;
+
+  bool IsCopy(const cost::Kernel& k) const {
+    return IsView(graph_.node(k.nodes.back()));
+  }
+
+  // The softmax of the last dimension, and what follows it: nothing, or zeros
+  // for what is no number.
+  bool FindSoftmax(AttentionPlan& plan) const {
+    std::vector<NodeId> after;
+    int count = 0;
+    for (size_t k : plan.between) {
+      for (NodeId id : kernels_[k].nodes) {
+        if (graph_.node(id).Is("softmax")) {
+          plan.softmax = id;
+          ++count;
+        } else if (count > 0) {
+          after.push_back(id);
+        }
+      }
+    }
+    const Value softmax = {plan.softmax, 0};
+    if (count != 1 || graph_.node(plan.softmax).attrs->Int("axis") + 1 !=
+                          graph_.type(softmax).rank()) {
+      return false;
+    }
+    plan.guarded = !after.empty();
+    if (!plan.guarded) return true;
+    const ir::Node& nan = graph_.node(after[0]);
+    const ir::Node& where = graph_.node(after.back());
+    return after.size() == 2 && nan.Is("is_nan") && nan.inputs[0] == softmax &&
+           where.Is("where") && where.inputs[0] == Value{after[0], 0} &&
+           IsZero(graph_, where.inputs[1]) && where.inputs[2] == softmax;
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<cost::Kernel>& kernels_;
+  std::map<Value, size_t> made_;  // by kernels of one result
+  std::map<Value, int> readers_;
+  std::map<size_t, AttentionPlan> found_;
+};
+
+}  // namespace
+
+std::map<size_t, AttentionPlan> FindAttention(
+    const ir::Graph& graph, const std::vector<cost::Kernel>& kernels) {
+  return Finder(graph, kernels).Run();
 }
 
 Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy) {

@@ -13,13 +13,18 @@
 namespace isomer::cuda {
 
 // The kernels before one that multiplies a softmax of scores, by their places
-// in the plan; and those that copy keys or values for it.
+// in the plan: that of the scores, those from there to what is multiplied, in
+// order, and those that copy keys or values.
 struct AttentionPlan {
-  size_t scores = 0, softmax = 0;
+  size_t scores = 0;
+  std::vector<size_t> between = {};
+  NodeId softmax = {};
+  // Rows of the softmax that are no numbers are zeros.
+  bool guarded = false;
   std::vector<size_t> copies = {};
 };
 
-// Kernels that may be the last of three that one kernel can do. What is in
+// Kernels that may be the last of those that one kernel can do. What is in
 // between is read by nothing else.
 std::map<size_t, AttentionPlan> FindAttention(
     const ir::Graph& graph, const std::vector<cost::Kernel>& kernels);

@@ -208,10 +208,12 @@ constexpr char kEnd[] = R"(
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
     float* row = sums + (warp * 16 + lane / 4 + h * 8) * PITCH;
+    const bool none = GUARDED && !(total[h] > 0.0f);
 #pragma unroll
     for (int j = 0; j < WIDTH / 8; ++j) {
-      *(float2*)(row + j * 8 + lane % 4 * 2) = make_float2(
-          o[j * 4 + h * 2] / total[h], o[j * 4 + h * 2 + 1] / total[h]);
+      *(float2*)(row + j * 8 + lane % 4 * 2) =
+          make_float2(none ? 0.0f : o[j * 4 + h * 2] / total[h],
+                      none ? 0.0f : o[j * 4 + h * 2 + 1] / total[h]);
     }
   }
   // Each warp stores the rows that it has computed.
@@ -270,9 +272,9 @@ absl::StatusOr<KernelSource> WarpgroupAttention(const AttentionCall& call,
       "enum { ROWS = %d, BN = %d, STAGES = %d, NT = %d, HEAD = %d,\n"
       "       WIDTH = %d, QUERIES = %d, KEYS = %d, SHARED = %d,\n"
       "       PITCH = WIDTH + %d, K_BYTES = BN * HEAD * 2,\n"
-      "       V_BYTES = BN * WIDTH * 2 };\n",
+      "       V_BYTES = BN * WIDTH * 2, GUARDED = %d };\n",
       t.rows(), t.bn, t.stages, t.threads(), a.scores.k, a.values.n, a.scores.m,
-      a.scores.n, a.shared, kPitch);
+      a.scores.n, a.shared, kPitch, call.guarded ? 1 : 0);
   const DType dtype = a.scores.dtype;
   KernelSource out;
   out.text = KernelText(

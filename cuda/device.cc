@@ -21,6 +21,7 @@ constexpr int kUnits = 16, kMajor = 75, kMinor = 76;
 constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;
 constexpr unsigned kNonBlocking = 1;
 constexpr int kThreadLocalCapture = 1;
+constexpr unsigned kWithoutTiming = 2;
 constexpr int kCaptureInvalidated = 901;
 constexpr int kCaptureTries = 100;
 
@@ -67,6 +68,7 @@ struct Device::Api {
   int (*new_stream)(void**, unsigned);
   int (*free_stream)(void*);
   int (*wait_stream)(void*);
+  int (*stream_wait)(void* stream, void* event, unsigned);
   int (*begin_capture)(void*, int);
   int (*end_capture)(void*, void** graph);
   int (*instantiate)(void** exec, void* graph, unsigned long long);
@@ -110,6 +112,7 @@ absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
   find("cuLaunchKernelEx", &api->launch);
   find("cuStreamCreate", &api->new_stream);
   find("cuStreamDestroy_v2", &api->free_stream);
+  find("cuStreamWaitEvent", &api->stream_wait);
   find("cuStreamSynchronize", &api->wait_stream);
   find("cuStreamBeginCapture_v2", &api->begin_capture);
   find("cuStreamEndCapture", &api->end_capture);
@@ -323,6 +326,27 @@ absl::Status Device::Wait(Stream stream) const {
   return Check(api_->wait_stream(stream), "waiting for a stream");
 }
 
+absl::StatusOr<Device::Event> Device::NewEvent() const {
+  RETURN_IF_ERROR(MakeCurrent());
+  void* event = nullptr;
+  RETURN_IF_ERROR(
+      Check(api_->new_event(&event, kWithoutTiming), "making an event"));
+  return event;
+}
+
+void Device::FreeEvent(Event event) const {
+  if (MakeCurrent().ok() && event != nullptr) api_->free_event(event);
+}
+
+absl::Status Device::Record(Event event, Stream stream) const {
+  return Check(api_->record(event, stream), "recording an event");
+}
+
+absl::Status Device::WaitFor(Event event, Stream stream) const {
+  return Check(api_->stream_wait(stream, event, 0),
+               "letting a stream wait for an event");
+}
+
 absl::StatusOr<Device::Graph> Device::Capture(
     Stream stream, const std::function<absl::Status(Stream)>& launches) const {
   RETURN_IF_ERROR(MakeCurrent());
@@ -361,12 +385,9 @@ absl::StatusOr<double> Device::Time(
     RETURN_IF_ERROR(Check(api_->new_event(&e, 0), "making an event"));
   }
   float ms = 0;
-  absl::Status status =
-      Check(api_->record(events[0], stream), "recording an event");
+  absl::Status status = Record(events[0], stream);
   if (status.ok()) status = work();
-  if (status.ok()) {
-    status = Check(api_->record(events[1], stream), "recording an event");
-  }
+  if (status.ok()) status = Record(events[1], stream);
   if (status.ok()) {
     status = Check(api_->wait_event(events[1]), "waiting for an event");
   }

@@ -64,7 +64,16 @@ class Device {
   void FreeStream(Stream stream) const;
   absl::Status Wait(Stream stream) const;
 
-  // What `launches` starts on the given stream, as one graph.
+  // What is started on a stream after it waits for an event starts after all
+  // that was on the other stream when the event was recorded there.
+  using Event = void*;  // a CUevent
+  absl::StatusOr<Event> NewEvent() const;
+  void FreeEvent(Event event) const;
+  absl::Status Record(Event event, Stream stream) const;
+  absl::Status WaitFor(Event event, Stream stream) const;
+
+  // What `launches` starts on the given stream, and on others that wait for it
+  // and that it waits for in the end, as one graph.
   using Graph = void*;  // a CUgraphExec
   absl::StatusOr<Graph> Capture(
       Stream stream, const std::function<absl::Status(Stream)>& launches) const;

@@ -40,6 +40,10 @@ struct ExecutorOptions {
   // Where compiled kernels and choices are kept, if anywhere: what is there is
   // neither compiled nor timed again.
   std::shared_ptr<KernelCache> cache = nullptr;
+  // Whether steps that do not need each other run side by side: where that is
+  // faster, if variants are timed; never; wherever the program's schedule says.
+  enum class Streams { kTimed, kOne, kSeveral };
+  Streams streams = Streams::kTimed;
   // Called now and then; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };
@@ -82,6 +86,8 @@ class Executor {
   absl::StatusOr<std::vector<StepTime>> TimeSteps() const;
   // The variants that were chosen, by signature.
   std::map<std::string, std::string> choices() const;
+  // The streams that a run uses.
+  int streams() const { return several_ ? program_.schedule.streams : 1; }
   double compile_seconds() const { return compile_seconds_; }
 
  private:
@@ -91,8 +97,13 @@ class Executor {
     std::string variant = {};
     std::shared_ptr<const BlasProduct> blas = nullptr;  // runs before
     std::shared_ptr<const DnnPlan> dnn = nullptr;       // all there is
-    const Variant* of = nullptr;  // where it has arguments of its own
-    int group = 0;                // steps of one group run the same
+    int place = 0;  // of the variant, in its step
+    int group = 0;  // steps of one group run the same
+  };
+  // A stream, and memory for the libraries' kernels on it.
+  struct Lane {
+    Stream stream = nullptr;
+    DevicePointer workspace = 0;
   };
 
   Executor() = default;
@@ -100,24 +111,41 @@ class Executor {
   absl::Status Prepare(const ExecutorOptions& options);
   struct Candidate;
   struct Group;
+  struct Timed;
   absl::StatusOr<std::vector<Group>> Groups(
       const ExecutorOptions& options) const;
   // Opens the libraries that the program may use; without them there are the
   // kernels of our own.
   absl::Status OpenLibraries();
+  absl::Status AddWorkspace(Lane& lane) const;
   // One candidate for each of cuDNN's ways.
   void NameWays(std::vector<Group>& groups) const;
   void MakePlan(Candidate& candidate) const;
   absl::Status CompileAll(std::vector<Group>& groups,
                           const ExecutorOptions& options) const;
-  absl::StatusOr<Loaded> Fastest(const Group& group, DevicePointer cold) const;
-  absl::Status Record();
+  // The fastest first, then those that are nearly as fast.
+  absl::StatusOr<std::vector<Timed>> Fastest(const Group& group,
+                                             DevicePointer cold) const;
+  absl::Status TimeAll(std::vector<Group>& groups);
+  // Lets the steps of a group run this kernel.
+  void Use(const Group& group, const Loaded& kernel);
+  // What the kernels that are used do, on one stream or as scheduled.
+  absl::StatusOr<Device::Graph> Record(bool several) const;
+  // True if it is faster than what runs now, time after time.
+  absl::StatusOr<bool> IsFaster(Device::Graph trial) const;
+  // Records what the kernels that are used do; true if that is faster than what
+  // runs now, and runs from now on.
+  absl::StatusOr<bool> TakeIfFaster(bool several);
+  absl::Status AddLanes();
+  absl::Status ChooseStreams(const ExecutorOptions& options);
+  // Tries kernels that are nearly as fast as the fastest.
+  absl::Status TryInTheWhole(std::vector<Group>& groups);
   DevicePointer PointerOf(int buffer) const;
   // The buffers that a step reads and writes with this kernel.
   std::vector<int> BuffersOf(const Step& step, const Loaded& kernel) const;
   using Moved = std::map<int, DevicePointer>;  // buffers that lie elsewhere
   absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
-                          const Moved& moved, Stream stream) const;
+                          const Moved& moved, const Lane& lane) const;
   // The ways to run a candidate, loaded; several for a library.
   absl::StatusOr<std::vector<Loaded>> Load(const Step& step,
                                            const Candidate& candidate) const;
@@ -128,6 +156,8 @@ class Executor {
                                                  const Loaded& kernel,
                                                  int count,
                                                  DevicePointer cold) const;
+  // The median of so many runs.
+  absl::StatusOr<double> TimeGraph(Device::Graph graph, int times) const;
   // Many in a row, each with weights of its own if there is cold memory. What
   // takes much longer than `limit` is timed roughly.
   absl::StatusOr<double> TimeKernel(const Step& step, const Loaded& kernel,
@@ -142,11 +172,11 @@ class Executor {
   std::vector<Loaded> kernels_;       // by step
   std::shared_ptr<const Blas> blas_;  // null where there is none
   std::shared_ptr<const Dnn> dnn_;    // likewise
-  DevicePointer workspace_ = 0;       // of both
   DevicePointer arena_ = 0;
   std::vector<DevicePointer> own_;  // by buffer; 0 for those in the arena
-  Stream stream_ = nullptr;
+  std::vector<Lane> lanes_;         // the first is there always
   Device::Graph graph_ = nullptr;
+  bool several_ = false;  // streams, in the graph
   double compile_seconds_ = 0;
 };
 

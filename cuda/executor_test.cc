@@ -10,6 +10,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
@@ -346,6 +348,30 @@ TEST_F(OnDevice, Attention) {
   }
 }
 
+// Rows of which nothing counts are zeros where the graph says so.
+TEST_F(OnDevice, AttentionToNothing) {
+  for (const int queries : {4, 200}) {
+    std::vector<std::string> rows;
+    for (int i = 0; i < queries; ++i) {
+      const char* score = i % 3 == 1 ? "-inf" : i % 3 == 2 ? "0.5" : "-1";
+      rows.push_back(absl::StrCat(
+          "[", absl::StrJoin(std::vector<std::string>(40, score), " "), "]"));
+    }
+    const std::string scores = absl::StrCat("[3 ", queries, " 40]");
+    Compare(
+        absl::StrCat("input q: f16[3,", queries,
+                     ",64]\ninput k: f16[3,64,40]\ninput v: f16[3,40,64]\n",
+                     "const m: f16[", queries, ",40] = [",
+                     absl::StrJoin(rows, " "), "]\nconst c: f16[] = 0\n",
+                     "s = matmul(q, k)\nn = broadcast(m, shape=", scores,
+                     ", dims=[1 2])\na = add(s, n)\np = softmax(a, axis=2)\n",
+                     "z = broadcast(c, shape=", scores,
+                     ", dims=[])\ni = is_nan(p)\nw = where(i, z, p)\n",
+                     "o = matmul(w, v)\noutput y = o\n"),
+        true, "attention");
+  }
+}
+
 // Several heads have the same keys and values, which come in two parts.
 TEST_F(OnDevice, AttentionWithSharedKeys) {
   for (int queries : {1, 20}) {
@@ -518,6 +544,50 @@ TEST_F(OnDevice, ViewsAndConcats) {
       "t = transpose(r, perm=[0 2 1 3])\ns = softmax(t, axis=2)\n"
       "u = transpose(s, perm=[0 2 1 3])\no = reshape(u, shape=[1 50 192])\n"
       "output y = o\noutput z = t\n");
+}
+
+// Streams change nothing but when a kernel runs.
+TEST_F(OnDevice, BranchesSideBySide) {
+  auto g = ir::ParseGraph(
+      "input x: f16[1,64,35,35]\nconst a: f16[64,64,1,1] = 0.02\n"
+      "const b: f16[96,64,3,3] = 0.01\nconst c: f16[96,96,3,3] = 0.01\n"
+      "const d: f16[32,64,1,1] = 0.05\nconst e: f16[64,288,3,3] = 0.003\n"
+      "x1 = relu(x)\na1 = conv2d(x1, a)\n"
+      "b1 = conv2d(x1, b, pad=1)\nb2 = relu(b1)\n"
+      "c1 = conv2d(b2, c, pad=1)\nb3 = relu(c1)\n"
+      "c2 = conv2d(b2, c, pad=1, dilation=1)\nc3 = sigmoid(c2)\n"
+      "p = avg_pool(x1, kernel=[3 3], pad=1)\nd1 = conv2d(p, d)\n"
+      "k = concat(a1, b3, d1, c3, axis=1)\nf = conv2d(k, e, pad=1)\n"
+      "s = add(f, x1)\noutput y = s\noutput z = d1\n");
+  ASSERT_TRUE(g.ok()) << g.status();
+  const auto inputs = *runtime::RandomInputs(*g, 1);
+  using Streams = ExecutorOptions::Streams;
+  auto one = Load(*g, {.tune = false, .streams = Streams::kOne});
+  auto several = Load(*g, {.tune = false, .streams = Streams::kSeveral});
+  auto timed = Load(*g, {});
+  ASSERT_TRUE(one.ok()) << one.status();
+  ASSERT_TRUE(several.ok()) << several.status();
+  ASSERT_TRUE(timed.ok()) << timed.status();
+  EXPECT_EQ((*one)->streams(), 1);
+  EXPECT_GT((*several)->streams(), 1);
+  ir::EvaluateOptions how;
+  how.run = runtime::FastKernels();
+  const auto want = ir::Evaluate(*g, inputs, how);
+  const auto first = (*one)->Run(inputs), best = (*timed)->Run(inputs);
+  ASSERT_TRUE(want.ok() && first.ok() && best.ok());
+  for (int k = 0; k < 2; ++k) {
+    for (const auto& got : {*first, *best}) {
+      EXPECT_LE(runtime::RelativeError(got[k], (*want)[k]),
+                runtime::DefaultTolerance(DType::kF16));
+    }
+  }
+  for (int i = 0; i < 1000; ++i) {
+    const auto again = (*several)->Run(inputs);
+    ASSERT_TRUE(again.ok()) << again.status();
+    for (int k = 0; k < 2; ++k) {
+      ASSERT_TRUE(ToBytes((*again)[k]) == ToBytes((*first)[k])) << i;
+    }
+  }
 }
 
 TEST_F(OnDevice, TheSameBitsEveryTime) {

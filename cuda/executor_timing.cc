@@ -2,6 +2,7 @@
 // that do not stay in the cache come from memory.
 #include <algorithm>
 
+#include "absl/cleanup/cleanup.h"
 #include "cuda/executor.h"
 #include "ops/status.h"
 
@@ -13,6 +14,8 @@ namespace {
 // many times as long as another at first is not timed any further.
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
+constexpr double kNoLimit = 1e30;  // microseconds
+constexpr int kWarmUps = 5;
 // Weights of so many bytes stay in the cache from run to run.
 constexpr int64_t kCachedBytes = 40 << 20;
 // What is written to forget what is in the cache, and what copies of weights
@@ -49,7 +52,8 @@ absl::StatusOr<std::vector<Executor::Moved>> Executor::ColdWeights(
     for (const auto& [b, offset] : weights) {
       out[i][b] = cold + kForgetBytes + i * bytes + offset;
       RETURN_IF_ERROR(device_->CopyAsync(out[i][b], PointerOf(b),
-                                         program_.buffers[b].bytes, stream_));
+                                         program_.buffers[b].bytes,
+                                         lanes_[0].stream));
     }
   }
   return out;
@@ -59,25 +63,26 @@ absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
                                               const Loaded& kernel, int count,
                                               int replays,
                                               DevicePointer cold) const {
+  const Lane& lane = lanes_[0];
   ASSIGN_OR_RETURN(const std::vector<Moved> moved,
                    ColdWeights(step, kernel, count, cold));
   ASSIGN_OR_RETURN(const Device::Graph graph,
-                   device_->Capture(stream_, [&](Stream s) -> absl::Status {
+                   device_->Capture(lane.stream, [&](Stream) -> absl::Status {
                      for (int i = 0; i < count; ++i) {
-                       RETURN_IF_ERROR(LaunchStep(step, kernel, i > 0,
-                                                  moved[i % moved.size()], s));
+                       RETURN_IF_ERROR(LaunchStep(
+                           step, kernel, i > 0, moved[i % moved.size()], lane));
                      }
                      return absl::OkStatus();
                    }));
   double best = 1e30;
-  absl::Status status = device_->LaunchGraph(graph, stream_);
+  absl::Status status = device_->LaunchGraph(graph, lane.stream);
   for (int i = 0; i < replays && status.ok(); ++i) {
     if (cold != 0) {
-      status = device_->FillAsync(cold, i, kForgetBytes, stream_);
+      status = device_->FillAsync(cold, i, kForgetBytes, lane.stream);
       if (!status.ok()) break;
     }
     const auto us = device_->Time(
-        stream_, [&] { return device_->LaunchGraph(graph, stream_); });
+        lane.stream, [&] { return device_->LaunchGraph(graph, lane.stream); });
     status = us.status();
     if (us.ok()) best = std::min(best, *us / count);
   }
@@ -96,6 +101,55 @@ absl::StatusOr<double> Executor::TimeKernel(const Step& step,
                                                 double{kFewLaunches},
                                                 double{kLaunchesPerGraph}));
   return TimeLaunches(step, kernel, count, kReplays, cold);
+}
+
+absl::StatusOr<double> Executor::Time(int times) const {
+  return TimeGraph(graph_, times);
+}
+
+absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph,
+                                           int times) const {
+  const Stream stream = lanes_[0].stream;
+  auto run = [&] { return device_->LaunchGraph(graph, stream); };
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  for (int i = 0; i < kWarmUps; ++i) RETURN_IF_ERROR(run());
+  std::vector<double> all;
+  for (int i = 0; i < times; ++i) {
+    ASSIGN_OR_RETURN(const double us, device_->Time(stream, run));
+    all.push_back(us);
+  }
+  std::nth_element(all.begin(), all.begin() + all.size() / 2, all.end());
+  return all[all.size() / 2];
+}
+
+absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  ASSIGN_OR_RETURN(const DevicePointer cold, ColdMemory());
+  const absl::Cleanup free_cold = [&] { device_->Free(cold); };
+  std::vector<StepTime> out;
+  std::map<int, size_t> seen;  // by group
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const auto it = seen.find(kernels_[i].group);
+    if (it != seen.end()) {
+      ++out[it->second].launches;
+      out[it->second].steps.push_back(static_cast<int>(i));
+      continue;
+    }
+    const Step& step = program_.steps[i];
+    ASSIGN_OR_RETURN(const double us,
+                     TimeKernel(step, kernels_[i], kNoLimit, cold));
+    seen[kernels_[i].group] = out.size();
+    out.push_back({step.family,
+                   step.signature,
+                   kernels_[i].variant,
+                   us,
+                   step.flops,
+                   step.bytes,
+                   1,
+                   kernels_[i].place,
+                   {static_cast<int>(i)}});
+  }
+  return out;
 }
 
 }  // namespace isomer::cuda

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
-#include "cost_model/op_plans.h"
+#include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
 
 namespace isomer::cuda {
@@ -14,28 +14,6 @@ namespace {
 
 // Results that stay in the cache cost little to read again.
 constexpr int64_t kLargeBytes = int64_t{32} << 20;
-
-bool IsPointwise(const ir::Node& node) {
-  return node.op != nullptr && node.num_outputs() == 1 &&
-         cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
-}
-
-// True if it is launched to store one value, that is no output of the graph and
-// lies nowhere else.
-bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
-  return k.launches && k.in_place.empty() && k.outputs.size() == 1 &&
-         graph.output_uses(k.outputs[0].node) == 0;
-}
-
-// The kernels that read each value.
-std::map<Value, std::vector<size_t>> ReadersOf(
-    const std::vector<cost::Kernel>& kernels) {
-  std::map<Value, std::vector<size_t>> readers;
-  for (size_t i = 0; i < kernels.size(); ++i) {
-    for (Value v : kernels[i].inputs) readers[v].push_back(i);
-  }
-  return readers;
-}
 
 // The product of a kernel that stores one large value of its type and shape,
 // if all that follows it is a pointwise function of it alone.
@@ -63,23 +41,6 @@ std::optional<Value> ProductOf(const ir::Graph& graph, const cost::Kernel& k) {
     }
   }
   if (!product || *product == k.outputs[0]) return std::nullopt;
-  return product;
-}
-
-// True if the kernel has a product and reads the value in what follows it only.
-bool ReadsBehindProduct(const ir::Graph& graph, const cost::Kernel& k,
-                        Value v) {
-  if (!k.launches || !k.in_place.empty()) return false;
-  bool product = false;
-  for (NodeId id : k.nodes) {
-    const ir::Node& node = graph.node(id);
-    product = product || node.Is("matmul");
-    if (!absl::c_linear_search(node.inputs, v)) continue;
-    if (!product || !IsPointwise(node) ||
-        graph.type({id, 0}) != graph.type(v)) {
-      return false;
-    }
-  }
   return product;
 }
 
@@ -130,13 +91,9 @@ void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
     product.nodes.insert(product.nodes.end(), k.nodes.begin(),
                          k.nodes.end() - 1);
     product.outputs = {sum};
-    for (Value v : k.inputs) {
-      if (!(v == *read) && !absl::c_linear_search(norm.inputs, v)) {
-        product.inputs.push_back(v);
-      }
-    }
+    product.inputs = ReadsOf(graph, product.nodes);
     k.nodes.erase(k.nodes.begin(), k.nodes.end() - 1);
-    k.inputs = norm.inputs;
+    k.inputs = ReadsOf(graph, k.nodes);
   }
 }
 

@@ -1,7 +1,8 @@
-// First fit, in the order in which buffers are first used.
+// First fit, in the order in which buffers are made.
 #include "cuda/memory_plan.h"
 
 #include <algorithm>
+#include <climits>
 #include <utility>
 #include <vector>
 
@@ -16,17 +17,59 @@ int64_t Padded(int64_t bytes) {
          kAlignment;
 }
 
+// When a buffer is in use: by stream, how many steps have surely ended before,
+// and how many steps it takes until it is not in use any more.
+struct Lifetime {
+  std::vector<int> from, until;
+
+  bool EndsBefore(const Lifetime& other) const {
+    for (size_t s = 0; s < until.size(); ++s) {
+      if (until[s] > other.from[s]) return false;
+    }
+    return true;
+  }
+};
+
+std::vector<Lifetime> LifetimesOf(const Program& program) {
+  const Schedule& schedule = program.schedule;
+  const size_t streams = schedule.streams;
+  std::vector<Lifetime> out(
+      program.buffers.size(),
+      {std::vector<int>(streams, INT_MAX), std::vector<int>(streams, 0)});
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Schedule::Place& place = schedule.steps[i];
+    for (int b : program.steps[i].arguments) {
+      Lifetime& l = out[b];
+      l.until[place.stream] = std::max(l.until[place.stream], place.number + 1);
+      for (size_t s = 0; s < streams; ++s) {
+        const int ended = s < place.ended.size() ? place.ended[s] : 0;
+        l.from[s] = std::min(l.from[s], ended);
+      }
+    }
+  }
+  // Results stay.
+  for (const ProgramOutput& o : program.outputs) {
+    out[o.buffer] = {std::vector<int>(streams, 0),
+                     std::vector<int>(streams, INT_MAX)};
+  }
+  return out;
+}
+
 }  // namespace
 
 void PlanMemory(Program& program) {
-  std::vector<const Buffer*> placed;
-  for (Buffer& b : program.buffers) {
+  const std::vector<Lifetime> lifetimes = LifetimesOf(program);
+  std::vector<int> placed;
+  for (int i = 0; i < static_cast<int>(program.buffers.size()); ++i) {
+    Buffer& b = program.buffers[i];
     if (b.kind == Buffer::Kind::kConstant) program.constant_bytes += b.bytes;
     if (b.kind != Buffer::Kind::kScratch) continue;
     std::vector<std::pair<int64_t, int64_t>> taken;
-    for (const Buffer* other : placed) {
-      if (other->first <= b.last && b.first <= other->last) {
-        taken.push_back({other->offset, other->offset + Padded(other->bytes)});
+    for (int p : placed) {
+      if (!lifetimes[p].EndsBefore(lifetimes[i]) &&
+          !lifetimes[i].EndsBefore(lifetimes[p])) {
+        const Buffer& other = program.buffers[p];
+        taken.push_back({other.offset, other.offset + Padded(other.bytes)});
       }
     }
     std::sort(taken.begin(), taken.end());
@@ -37,7 +80,7 @@ void PlanMemory(Program& program) {
     }
     b.offset = at;
     program.arena_bytes = std::max(program.arena_bytes, at + Padded(b.bytes));
-    placed.push_back(&b);
+    placed.push_back(i);
   }
 }
 

@@ -6,10 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
 #include "cuda/element_kernel.h"
+#include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
 #include "cuda/memory_plan.h"
@@ -19,6 +21,7 @@
 #include "cuda/prepare.h"
 #include "cuda/product.h"
 #include "cuda/product_kernel.h"
+#include "cuda/schedule.h"
 #include "cuda/warpgroup_kernel.h"
 #include "ops/status.h"
 
@@ -38,38 +41,34 @@ constexpr int kMaxLanes = 256;  // of a row
 
 class Maker {
  public:
-  Maker(ir::Graph graph, const ProgramOptions& options)
+  Maker(ir::Graph graph, const std::vector<cost::Kernel>& kernels,
+        const ProgramOptions& options)
       : graph_(std::make_shared<const ir::Graph>(std::move(graph))),
+        kernels_(kernels),
         options_(options),
         placement_(*graph_, program_) {}
 
-  absl::StatusOr<Program> Make(const cost::CostModel& cost) {
-    std::vector<cost::Kernel> kernels = cost.MakePlan(*graph_).Kernels(*graph_);
-    for (const cost::Kernel& k : kernels) {
-      if (!k.launches) continue;
-      const double us = static_cast<double>(k.time_ps) * 1e-6;
-      program_.planned.push_back({k.family, k.signature, us});
-    }
-    MoveEpilogues(*graph_, kernels);
-    MoveSums(*graph_, kernels);
-    RETURN_IF_ERROR(placement_.Start(kernels, options_.progress));
+  absl::StatusOr<Program> Make() {
+    RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
     const std::map<size_t, AttentionPlan> attentions =
-        FindAttention(*graph_, kernels);
+        FindAttention(*graph_, kernels_);
     std::set<size_t> later;
     for (const auto& [last, t] : attentions) {
-      later.insert({t.scores, t.softmax});
+      later.insert(t.scores);
+      later.insert(t.between.begin(), t.between.end());
       later.insert(t.copies.begin(), t.copies.end());
     }
-    for (size_t i = 0; i < kernels.size(); ++i) {
+    for (size_t i = 0; i < kernels_.size(); ++i) {
       if (later.count(i)) continue;
       kernel_ = static_cast<int>(i);
       const auto it = attentions.find(i);
       const absl::Status status = it == attentions.end()
-                                      ? AddKernel(kernels[i])
-                                      : AddAttention(kernels, it->second, i);
-      if (!status.ok()) return Prefixed(KernelName(kernels[i]), status);
+                                      ? AddKernel(kernels_[i])
+                                      : AddAttention(it->second, i);
+      if (!status.ok()) return Prefixed(KernelName(kernels_[i]), status);
     }
     RETURN_IF_ERROR(AddOutputs());
+    program_.schedule = MakeSchedule(program_, options_.streams);
     PlanMemory(program_);
     return std::move(program_);
   }
@@ -93,18 +92,9 @@ class Maker {
                               const std::vector<NodeId>& nodes,
                               const std::vector<Value>& outputs,
                               const std::set<std::string>& whole = {}) {
-    std::set<NodeId> own(nodes.begin(), nodes.end());
-    std::vector<Value> reads;
-    for (NodeId id : nodes) {
-      for (Value v : graph_->node(id).inputs) {
-        if (!own.count(v.node) &&
-            std::find(reads.begin(), reads.end(), v) == reads.end()) {
-          reads.push_back(v);
-        }
-      }
-    }
+    std::vector<Value> reads = ReadsOf(*graph_, nodes);
     for (Value v : outputs) {
-      if (!own.count(v.node)) reads.push_back(v);
+      if (!absl::c_linear_search(nodes, v.node)) reads.push_back(v);
     }
     ASSIGN_OR_RETURN(
         KernelGraph kernel,
@@ -136,7 +126,9 @@ class Maker {
     step.kernel = kernel_;
     step.family = k.family;
     step.signature = k.signature;
+    step.us = static_cast<double>(k.time_ps) * 1e-6;
     step.arguments = o.buffers;
+    step.reads = static_cast<int>(o.buffers.size());
     for (Value v : o.values) step.bytes += BytesOf(graph_->type(v));
     return step;
   }
@@ -239,32 +231,36 @@ class Maker {
     return call;
   }
 
-  // Three kernels as one where that is possible, otherwise one by one.
-  absl::Status AddAttention(const std::vector<cost::Kernel>& kernels,
-                            const AttentionPlan& t, size_t last) {
+  // All kernels as one where that is possible, otherwise one by one.
+  absl::Status AddAttention(const AttentionPlan& t, size_t last) {
     std::vector<Views> copies;
-    for (size_t i : t.copies) copies.push_back(ViewsOf(*graph_, kernels[i]));
-    ASSIGN_OR_RETURN(bool done, AddFused(kernels[t.scores], kernels[t.softmax],
-                                         kernels[last], copies));
+    for (size_t i : t.copies) copies.push_back(ViewsOf(*graph_, kernels_[i]));
+    ASSIGN_OR_RETURN(bool done, AddFused(t, kernels_[last], copies));
     if (done) return absl::OkStatus();
-    for (size_t i : t.copies) RETURN_IF_ERROR(AddKernel(kernels[i]));
-    ASSIGN_OR_RETURN(done, AddFused(kernels[t.scores], kernels[t.softmax],
-                                    kernels[last], {}));
+    for (size_t i : t.copies) RETURN_IF_ERROR(AddKernel(kernels_[i]));
+    ASSIGN_OR_RETURN(done, AddFused(t, kernels_[last], {}));
     if (done) return absl::OkStatus();
-    RETURN_IF_ERROR(AddKernel(kernels[t.scores]));
-    RETURN_IF_ERROR(AddKernel(kernels[t.softmax]));
-    return AddKernel(kernels[last]);
+    RETURN_IF_ERROR(AddKernel(kernels_[t.scores]));
+    for (size_t i : t.between) RETURN_IF_ERROR(AddKernel(kernels_[i]));
+    return AddKernel(kernels_[last]);
   }
 
   // False, with nothing added, if no kernel does it. `copies` are not made:
   // the kernel reads what they are views of.
-  absl::StatusOr<bool> AddFused(const cost::Kernel& first,
-                                const cost::Kernel& softmax,
+  absl::StatusOr<bool> AddFused(const AttentionPlan& t,
                                 const cost::Kernel& third,
                                 const std::vector<Views>& copies) {
+    const cost::Kernel& first = kernels_[t.scores];
     cost::Kernel before = first, last = third;
-    before.nodes.insert(before.nodes.end(), softmax.nodes.begin(),
-                        softmax.nodes.end() - 1);
+    std::string signature = first.signature;
+    for (size_t i : t.between) {
+      const std::vector<NodeId>& nodes = kernels_[i].nodes;
+      before.nodes.insert(before.nodes.end(), nodes.begin(), nodes.end());
+      absl::StrAppend(&signature, "; ", kernels_[i].signature);
+    }
+    absl::StrAppend(&signature, "; ", last.signature);
+    before.nodes.erase(absl::c_find(before.nodes, t.softmax),
+                       before.nodes.end());
     for (const Views& c : copies) {
       if (!c.rest.nodes.empty()) placement_.NewStorage(c.rest.outputs[0]);
       const Value made = {c.nodes.back(), 0};
@@ -273,8 +269,9 @@ class Maker {
           std::count(reads.begin(), reads.end(), made) ? before : last;
       reader.nodes.insert(reader.nodes.begin(), c.nodes.begin(), c.nodes.end());
     }
-    const Value operand = graph_->node(softmax.nodes.back()).inputs[0];
-    const Value weights = softmax.outputs[0], result = last.outputs[0];
+    const Value operand = graph_->node(t.softmax).inputs[0];
+    const Value weights = kernels_[t.between.back()].outputs[0];
+    const Value result = last.outputs[0];
     const TensorType& type = graph_->type(weights);
     const std::vector<int64_t> dense = DenseSteps(type.shape, false);
     ASSIGN_OR_RETURN(const Opened one, Open(before, before.nodes, {operand}));
@@ -291,6 +288,7 @@ class Maker {
       two.inputs[i].place.pointer = inner ? "scores" : absl::StrCat("other", i);
       if (inner) continue;
       step.arguments.push_back(two.buffers[i]);
+      ++step.reads;
       step.bytes += BytesOf(graph_->type(two.values[i]));
     }
     auto scores = CallOf(one), values = CallOf(two);
@@ -299,15 +297,14 @@ class Maker {
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
         OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
-    const AttentionCall call{*scores, *values};
+    const AttentionCall call{*scores, *values, t.guarded};
     ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
     if (!a) return false;
     step.family = "attention";
-    step.signature = absl::StrCat(first.signature, "; ", softmax.signature,
-                                  "; ", last.signature);
     for (const Views& c : copies) {
-      absl::StrAppend(&step.signature, "; ", c.signature);
+      absl::StrAppend(&signature, "; ", c.signature);
     }
+    step.signature = std::move(signature);
     step.flops = a->scores.flops() + a->values.flops();
     step.bytes += BytesOf(graph_->type(result));
     step.arguments.push_back(to.buffer);
@@ -321,7 +318,7 @@ class Maker {
     for (const Views& c : copies) {
       if (!c.rest.nodes.empty()) RETURN_IF_ERROR(AddKernel(c.rest));
     }
-    AddStep(std::move(step));
+    program_.steps.push_back(std::move(step));
     return true;
   }
 
@@ -343,7 +340,7 @@ class Maker {
         {"pool", [source = *source]() -> absl::StatusOr<KernelSource> {
            return source;
          }});
-    AddStep(std::move(step));
+    program_.steps.push_back(std::move(step));
     return true;
   }
 
@@ -395,7 +392,7 @@ class Maker {
     RETURN_IF_ERROR(step.variants[0].source().status());
     RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
     RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
-    AddStep(std::move(step));
+    program_.steps.push_back(std::move(step));
     return true;
   }
 
@@ -515,7 +512,7 @@ class Maker {
            }});
     }
     RETURN_IF_ERROR(AddNorm(k, o, which, outputs, step));
-    AddStep(std::move(step));
+    program_.steps.push_back(std::move(step));
     return absl::OkStatus();
   }
 
@@ -543,15 +540,6 @@ class Maker {
     return absl::OkStatus();
   }
 
-  void AddStep(Step step) {
-    const int at = static_cast<int>(program_.steps.size());
-    for (int b : step.arguments) {
-      program_.buffers[b].first = std::min(program_.buffers[b].first, at);
-      program_.buffers[b].last = std::max(program_.buffers[b].last, at);
-    }
-    program_.steps.push_back(std::move(step));
-  }
-
   // ---- After the kernels
 
   absl::Status AddOutputs() {
@@ -573,15 +561,13 @@ class Maker {
         RETURN_IF_ERROR(AddElementStep(copy, opened, {0}, {to}));
         s = to;
       }
-      Buffer& b = program_.buffers[s.buffer];
-      b.last = INT32_MAX;
-      b.first = std::min(b.first, 0);
       program_.outputs.push_back({o.name, type, s.buffer});
     }
     return absl::OkStatus();
   }
 
   std::shared_ptr<const ir::Graph> graph_;
+  const std::vector<cost::Kernel>& kernels_;
   const ProgramOptions& options_;
   ir::Expansions expansions_;
   Program program_;
@@ -596,7 +582,19 @@ absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
                                     const cost::CostModel& cost,
                                     const ProgramOptions& options) {
   ASSIGN_OR_RETURN(ir::Graph prepared, Prepare(graph));
-  return Maker(std::move(prepared), options).Make(cost);
+  std::vector<cost::Kernel> kernels = cost.MakePlan(prepared).Kernels(prepared);
+  std::vector<PlannedKernel> planned;
+  for (const cost::Kernel& k : kernels) {
+    if (!k.launches) continue;
+    const double us = static_cast<double>(k.time_ps) * 1e-6;
+    planned.push_back({k.family, k.signature, us});
+  }
+  MoveEpilogues(prepared, kernels);
+  MoveSums(prepared, kernels);
+  ASSIGN_OR_RETURN(Program program,
+                   Maker(std::move(prepared), kernels, options).Make());
+  program.planned = std::move(planned);
+  return program;
 }
 
 }  // namespace isomer::cuda

@@ -29,9 +29,8 @@ struct Buffer {
   enum class Kind { kInput, kConstant, kScratch };
   Kind kind = Kind::kScratch;
   int64_t bytes = 0;
-  SharedBytes data = {};             // kConstant: what is in it
-  int first = INT32_MAX, last = -1;  // the steps that use it
-  int64_t offset = 0;                // kScratch: in the arena
+  SharedBytes data = {};  // kConstant: what is in it
+  int64_t offset = 0;     // kScratch: in the arena
 };
 
 // One way to compute a step: a kernel, or a product by a library, which a
@@ -57,6 +56,8 @@ struct Step {
   int kernel = 0;                 // of the plan; the last of several
   std::vector<Variant> variants;  // the first is the best guess
   std::vector<int> arguments;     // buffers, in the order of parameters
+  int reads = 0;                  // of the arguments; the others are written
+  double us = 0;                  // as the cost model says
   double flops = 0;
   int64_t bytes = 0;  // that have to be moved at least
 };
@@ -78,9 +79,30 @@ struct ProgramOutput {
   int buffer = 0;
 };
 
+// How steps that do not need each other run side by side.
+struct Schedule {
+  struct Place {
+    int stream = 0;
+    std::vector<int> after = {};  // steps on other streams that it waits for
+    int number = 0;               // among the steps of its stream
+    std::vector<int> ended = {};  // how many of each stream, when it starts
+  };
+  std::vector<Place> steps;
+  int streams = 1;
+  double us = 0;  // by what the cost model says of the steps
+
+  // True if a step has ended when what stands at `place` starts.
+  bool Ended(int step, const Place& place) const {
+    const Place& p = steps[step];
+    return p.stream < static_cast<int>(place.ended.size()) &&
+           p.number < place.ended[p.stream];
+  }
+};
+
 struct Program {
   std::vector<Buffer> buffers;
   std::vector<Step> steps;
+  Schedule schedule;
   std::vector<ProgramInput> inputs;    // those that are read
   std::vector<ProgramOutput> outputs;  // in the order of the graph
   std::vector<PlannedKernel> planned;  // those that are launched
@@ -90,6 +112,7 @@ struct Program {
 
 struct ProgramOptions {
   int units = 132;  // streaming multiprocessors of the device
+  int streams = 4;  // at most
   // Called now and then while constants are folded; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };

@@ -116,6 +116,33 @@ TEST(Program, EveryVariantOfLargeKernelsCompiles) {
   EXPECT_EQ(kinds, (std::set<std::string>{"at", "no", "po", "wg"}));
 }
 
+// What pointwise kernels do between the products, and zeros for what is no
+// number.
+TEST(Program, AttentionIsOneStep) {
+  const std::string before =
+      "input q: f16[12,128,64]\ninput k: f16[12,64,128]\n"
+      "input v: f16[12,128,64]\ninput m: f16[12,128,128]\nconst c: f16[] = 0\n"
+      "const d: f16[] = 1\nz = broadcast(c, shape=[12 128 128], dims=[])\n"
+      "e = broadcast(d, shape=[12 128 128], dims=[])\ns = matmul(q, k)\n"
+      "a = add(s, m)\np = softmax(a, axis=2)\ni = is_nan(p)\n";
+  auto steps = [&](const std::string& after) {
+    const auto p = Make(before + after);
+    EXPECT_TRUE(p.ok()) << p.status();
+    return Steps(*p);
+  };
+  const std::string fused =
+      steps("w = where(i, z, p)\no = matmul(w, v)\noutput y = o\n");
+  EXPECT_EQ(fused.substr(0, 10), "attention ");
+  EXPECT_EQ(std::count(fused.begin(), fused.end(), '\n'), 1) << fused;
+  // Other numbers in their place, or the other way round.
+  for (const char* other : {"w = where(i, e, p)\n", "w = where(i, p, z)\n",
+                            "w = where(i, z, a)\n"}) {
+    const std::string apart =
+        steps(absl::StrCat(other, "o = matmul(w, v)\noutput y = o\n"));
+    EXPECT_GT(std::count(apart.begin(), apart.end(), '\n'), 1) << apart;
+  }
+}
+
 // Constants that are added before a norm are added by the product before that,
 // unless something else reads the product.
 TEST(Program, NormsReadWhatProductsStore) {
@@ -132,6 +159,106 @@ TEST(Program, NormsReadWhatProductsStore) {
   // Rows, factors and results, or the constant besides.
   EXPECT_EQ(program->steps[1].arguments.size(), 3);
   EXPECT_EQ(shared->steps[1].arguments.size(), 4);
+}
+
+// True where step a has ended when step b starts, by the streams' own order and
+// by what steps wait for.
+std::vector<std::vector<bool>> EndedBefore(const Program& p) {
+  const auto n = static_cast<int>(p.steps.size());
+  std::vector<std::vector<bool>> before(n, std::vector<bool>(n));
+  for (int b = 0; b < n; ++b) {
+    std::vector<int> direct = p.schedule.steps[b].after;
+    for (int a = 0; a < b; ++a) {
+      if (p.schedule.steps[a].stream == p.schedule.steps[b].stream) {
+        direct.push_back(a);
+      }
+    }
+    for (int a : direct) {
+      before[a][b] = true;
+      for (int k = 0; k < a; ++k) before[k][b] = before[k][b] || before[k][a];
+    }
+  }
+  return before;
+}
+
+// Whatever reads a buffer starts after those before it that write it, and
+// buffers share memory only if all who use one have ended before any that uses
+// the other starts.
+void ExpectOrdered(const Program& p) {
+  const auto before = EndedBefore(p);
+  std::vector<std::vector<int>> users(p.buffers.size());
+  for (int i = 0; i < static_cast<int>(p.steps.size()); ++i) {
+    for (int b : p.steps[i].arguments) users[b].push_back(i);
+  }
+  auto reads = [&](int step, int buffer) {
+    const Step& s = p.steps[step];
+    return std::count(s.arguments.begin(), s.arguments.begin() + s.reads,
+                      buffer) > 0;
+  };
+  for (int b = 0; b < static_cast<int>(p.buffers.size()); ++b) {
+    for (int w : users[b]) {
+      for (int r : users[b]) {
+        if (w >= r || reads(w, b) || !reads(r, b)) continue;
+        EXPECT_TRUE(before[w][r]) << w << " writes what " << r << " reads";
+      }
+    }
+  }
+  auto all_before = [&](int x, int y) {
+    for (int a : users[x]) {
+      for (int b : users[y]) {
+        if (!before[a][b]) return false;
+      }
+    }
+    return true;
+  };
+  for (size_t x = 0; x < users.size(); ++x) {
+    for (size_t y = 0; y < x; ++y) {
+      const Buffer &a = p.buffers[x], &b = p.buffers[y];
+      if (a.kind != Buffer::Kind::kScratch || b.kind != a.kind) continue;
+      if (a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) {
+        continue;
+      }
+      EXPECT_TRUE(all_before(x, y) || all_before(y, x)) << x << " " << y;
+    }
+  }
+}
+
+TEST(Schedule, BranchesRunSideBySide) {
+  std::string text =
+      "input x: f16[1,64,35,35]\nconst a: f16[64,64,1,1] = 0.5\n"
+      "const b: f16[64,64,3,3] = 0.5\nconst e: f16[64,192,3,3] = 0.5\n"
+      "x0 = relu(x)\n";
+  for (int i = 0; i < 3; ++i) {
+    const std::string n = absl::StrCat(i), next = absl::StrCat(i + 1);
+    absl::StrAppend(&text, "p", n, " = conv2d(x", n, ", a)\n", "q", n,
+                    " = conv2d(x", n, ", b, pad=1)\n", "r", n, " = relu(q", n,
+                    ")\n", "s", n, " = conv2d(r", n, ", b, pad=1)\n", "t", n,
+                    " = max_pool(x", n, ", kernel=[3 3], pad=1)\n", "k", n,
+                    " = concat(p", n, ", s", n, ", t", n, ", axis=1)\n", "x",
+                    next, " = conv2d(k", n, ", e, pad=1)\n");
+  }
+  text += "output y = x3\noutput z = r1\n";
+  const auto p = Make(text);
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_GT(p->schedule.streams, 1);
+  ExpectOrdered(*p);
+  // A wait for what has ended anyway is left out.
+  size_t waits = 0;
+  for (const auto& place : p->schedule.steps) waits += place.after.size();
+  EXPECT_GT(waits, 0);
+  EXPECT_LE(waits, 2 * p->steps.size());
+}
+
+TEST(Schedule, AChainIsOneStream) {
+  const auto p = Make(
+      "input x: f16[64,512]\nconst w: f16[512,512] = 0.5\n"
+      "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
+      "e = matmul(d, w)\noutput y = e\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  EXPECT_EQ(p->schedule.streams, 1);
+  ExpectOrdered(*p);
+  // Of what is computed, two results are alive at one time.
+  EXPECT_LE(p->arena_bytes, 4 * 64 * 512 * 2);
 }
 
 TEST(Program, EveryOperatorCompiles) {

@@ -91,6 +91,8 @@ void PrintTable(const std::vector<Measured>& all) {
   PrintRow("floor", "us", 2, all, [](const Measured& m) { return m.floor_us; });
   PrintRow("kernels", "", 0, all,
            [](const Measured& m) { return double(m.kernels); });
+  PrintRow("streams", "", 0, all,
+           [](const Measured& m) { return double(m.streams); });
   PrintRow("weights", "MB", 1, all,
            [](const Measured& m) { return m.weight_bytes / 1e6; });
   PrintRow("activations", "MB", 1, all,

@@ -62,14 +62,22 @@ std::vector<KernelTime> KernelTimes(const Measured& m,
   }
   const double more = std::max(0.0, (m.us - sum) / launches);
   const double factor = std::min(1.0, m.us / sum);
+  std::map<std::string, double> planned;
+  for (const cuda::PlannedKernel& k : program.planned) {
+    planned[k.signature] = k.us;
+  }
   std::map<std::string, std::map<int, double>> times;  // by kernel of the plan
   std::map<std::string, std::string> variants;
   for (const cuda::StepTime& s : m.steps) {
     const std::vector<std::string> kernels =
         absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
-    const auto share = 1.0 / static_cast<double>(kernels.size());
+    // Kernels that one step does share its time as the plan would have it.
+    double all = 0;
+    for (const std::string& signature : kernels) all += planned[signature];
     for (const std::string& signature : kernels) {
       variants[signature] = s.variant;
+      const double share =
+          all > 0 ? planned[signature] / all : 1.0 / kernels.size();
       for (int step : s.steps) {
         times[signature][program.steps[step].kernel] +=
             (s.us * factor + more) * share;
@@ -109,6 +117,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
       const std::unique_ptr<cuda::Executor> executor,
       cuda::Executor::Create(request.device, std::move(program), options));
   m.compile_seconds = executor->compile_seconds();
+  m.streams = executor->streams();
   if (request.check) {
     ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
   } else {
@@ -132,6 +141,7 @@ Json ToJson(const Measured& m) {
       .Set("measured_share", m.predicted.measured_share)
       .Set("floor_us", m.floor_us)
       .Set("kernels", m.kernels)
+      .Set("streams", m.streams)
       .Set("weight_bytes", m.weight_bytes)
       .Set("activation_bytes", m.arena_bytes)
       .Set("compile_seconds", m.compile_seconds);

@@ -37,6 +37,7 @@ struct Measured {
   double floor_us = 0;
   double compile_seconds = 0;
   int64_t kernels = 0;
+  int64_t streams = 1;
   int64_t weight_bytes = 0, arena_bytes = 0;
   std::optional<double> error = {};  // against the CPU
   std::vector<cuda::StepTime> steps = {};

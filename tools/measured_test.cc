@@ -14,10 +14,12 @@ struct Timed {
 };
 
 // "signature us times" of the kernels of a model that takes `whole_us`.
-std::string Times(double whole_us, const std::vector<Timed>& timed) {
+std::string Times(double whole_us, const std::vector<Timed>& timed,
+                  const std::vector<cuda::PlannedKernel>& planned = {}) {
   Measured m;
   m.us = whole_us;
   cuda::Program program;
+  program.planned = planned;
   for (const Timed& t : timed) {
     cuda::StepTime s;
     s.signature = t.signature;
@@ -53,9 +55,14 @@ TEST(KernelTimes, AKernelOfSeveralStepsTakesAllOfThem) {
             "concat 2 2\n");
 }
 
-TEST(KernelTimes, KernelsOfOneStepHaveEqualShares) {
-  EXPECT_EQ(Times(9, {{"scores; softmax; values", 9, {2}}}),
-            "scores 3 1\nsoftmax 3 1\nvalues 3 1\n");
+TEST(KernelTimes, KernelsOfOneStepShareItAsPlanned) {
+  const std::vector<Timed> timed = {{"scores; softmax; values", 9, {2}}};
+  EXPECT_EQ(Times(9, timed), "scores 3 1\nsoftmax 3 1\nvalues 3 1\n");
+  EXPECT_EQ(Times(9, timed,
+                  {{"matmul", "scores", 4},
+                   {"softmax", "softmax", 2},
+                   {"matmul", "values", 12}}),
+            "scores 2 1\nsoftmax 1 1\nvalues 6 1\n");
 }
 
 TEST(KernelTimes, StepsThatNobodyPlannedPassBetweenTheOthers) {

@@ -1,0 +1,434 @@
+// Which variant of each kernel runs, and on how many streams. Kernels of equal
+// source are compiled and timed once. Compiling takes longest, so all sources
+// that may be needed are compiled together, on all cores. Of variants that are
+// nearly as fast as the fastest, the one with which the whole program is
+// fastest is taken.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "absl/algorithm/container.h"
+#include "absl/cleanup/cleanup.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
+#include "cuda/executor.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr double kNoLimit = 1e30;  // microseconds
+constexpr int kLibraryWays = 8;    // of each product, to time
+// Of cuDNN's, those that have to be compiled take a second or more each.
+constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
+// How many variants are tried in the whole program, and how much slower than
+// the fastest they may be alone; of kernels that take so much of the time.
+constexpr int kTried = 4;
+constexpr double kNearly = 1.25, kShare = 0.01;
+// How often a program is timed against another, how much faster it must be each
+// time, and the seconds after which none is tried any more.
+constexpr int kRounds = 3, kMinRuns = 3, kMaxRuns = 15;
+constexpr double kMicrosecondsPerTrial = 5000, kGain = 0.995;
+constexpr double kTryingSeconds = 4;
+// What a cache says of a program's streams.
+constexpr absl::string_view kOne = "one", kSeveral = "several";
+
+// Calls f(0), ..., f(n - 1) on all cores.
+void ForAll(int n, const std::function<void(int)>& f) {
+  std::atomic<int> next{0};
+  auto work = [&] {
+    for (int i = next++; i < n; i = next++) f(i);
+  };
+  const int count =
+      std::min<int>(n, std::max(1u, std::thread::hardware_concurrency()));
+  std::vector<std::thread> threads;
+  for (int i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& t : threads) t.join();
+}
+
+// True if `name` stands for the variant, or for one way of a library's, which
+// is `way` then: "library 2", "cudnn 41 2=7".
+bool IsNamed(absl::string_view name, const Variant& v, std::string* way) {
+  if (name == v.name) return true;
+  if ((!v.library && !v.dnn) || !absl::ConsumePrefix(&name, v.name) ||
+      !absl::ConsumePrefix(&name, " ")) {
+    return false;
+  }
+  *way = std::string(name);
+  return true;
+}
+
+absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
+                                          const std::string& source,
+                                          const std::string& architecture,
+                                          const KernelCache* cache) {
+  if (cache == nullptr) return compiler.Compile(source, architecture);
+  const std::string key = absl::StrCat("NVRTC ", compiler.version(), " ",
+                                       architecture, "\n", source);
+  if (auto image = cache->Image(key)) return *std::move(image);
+  ASSIGN_OR_RETURN(std::string code, compiler.Compile(source, architecture));
+  cache->AddImage(key, code);
+  return code;
+}
+
+double Seconds(std::chrono::steady_clock::time_point since) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since)
+      .count();
+}
+
+}  // namespace
+
+// A variant that is considered, or one way of a library to compute it.
+struct Executor::Candidate {
+  const Variant* variant = nullptr;
+  std::string way = {};  // of a library; "": any
+  KernelSource source = {};
+  absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
+  std::shared_ptr<const DnnPlan> plan = nullptr;
+};
+
+struct Executor::Timed {
+  Loaded kernel;
+  double us = 0;  // alone
+};
+
+// Steps of equal source, by that of their first variant, and the variants of
+// theirs that are considered.
+struct Executor::Group {
+  std::vector<int> steps;
+  std::string key;  // of its choice
+  std::vector<Candidate> candidates;
+  std::vector<Timed> fastest = {};  // and those that are nearly as fast
+};
+
+absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
+    const Step& step, const Candidate& c) const {
+  const Variant& variant = *c.variant;
+  Loaded kernel;
+  kernel.source = c.source;
+  kernel.variant = variant.name;
+  kernel.place = static_cast<int>(&variant - step.variants.data());
+  if (!c.code->empty()) {
+    ASSIGN_OR_RETURN(kernel.function,
+                     device_->Load(*c.code, c.source.shared_bytes));
+  }
+  if (!variant.library && !variant.dnn) return std::vector<Loaded>{kernel};
+  if (variant.dnn) {
+    kernel.dnn = c.plan;
+    kernel.variant = absl::StrCat(variant.name, " ", c.way);
+    // What it does at the first run only may not be recorded.
+    RETURN_IF_ERROR(LaunchStep(step, kernel, false, {}, lanes_[0]));
+    RETURN_IF_ERROR(device_->Wait(lanes_[0].stream));
+    return std::vector<Loaded>{kernel};
+  }
+  std::vector<Loaded> out;
+  ASSIGN_OR_RETURN(const auto ways,
+                   blas_->Products(*variant.library, kLibraryWays));
+  for (size_t i = 0; i < ways.size(); ++i) {
+    if (!c.way.empty() && c.way != absl::StrCat(i)) continue;
+    kernel.variant = absl::StrCat(variant.name, " ", i);
+    kernel.blas = ways[i];
+    out.push_back(kernel);
+  }
+  return out;
+}
+
+absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
+    const ExecutorOptions& options) const {
+  const int n = static_cast<int>(program_.steps.size());
+  std::vector<std::string> texts(n);
+  std::vector<absl::Status> failed(n);
+  ForAll(n, [&](int i) {
+    auto source = program_.steps[i].variants[0].source();
+    failed[i] = source.status();
+    if (source.ok()) texts[i] = std::move(source->text);
+  });
+  for (const absl::Status& s : failed) RETURN_IF_ERROR(s);
+  std::map<std::string, std::vector<int>> by_text;
+  for (int i = 0; i < n; ++i) by_text[texts[i]].push_back(i);
+  std::vector<Group> groups;
+  for (const auto& [text, members] : by_text) {
+    const Step& step = program_.steps[members[0]];
+    // Another cuDNN has other engines.
+    const bool has_dnn = absl::c_any_of(
+        step.variants, [](const Variant& v) { return v.dnn.has_value(); });
+    const std::string with =
+        has_dnn && dnn_ ? absl::StrCat(" cuDNN ", dnn_->version()) : "";
+    Group group{members, absl::StrCat(device_->name(), with, "\n", text), {}};
+    std::optional<std::string> chosen;
+    if (options.cache) chosen = options.cache->Choice(group.key);
+    const auto it = options.choices.find(step.signature);
+    if (it != options.choices.end()) chosen = it->second;
+    for (const Variant& v : step.variants) {
+      if (v.library && blas_ == nullptr) continue;
+      if (v.dnn && dnn_ == nullptr) continue;
+      std::string way;
+      const bool wanted = chosen ? IsNamed(*chosen, v, &way)
+                                 : options.tune || &v == &step.variants[0];
+      if (wanted) group.candidates.push_back({&v, way});
+    }
+    groups.push_back(std::move(group));
+  }
+  NameWays(groups);
+  for (Group& group : groups) {
+    if (!group.candidates.empty()) continue;
+    const Step& step = program_.steps[group.steps[0]];
+    group.candidates.push_back({&step.variants[0]});
+  }
+  return groups;
+}
+
+void Executor::NameWays(std::vector<Group>& groups) const {
+  ForAll(static_cast<int>(groups.size()), [&](int i) {
+    std::vector<Candidate> all;
+    for (Candidate& c : groups[i].candidates) {
+      if (!c.variant->dnn || !c.way.empty()) {
+        all.push_back(std::move(c));
+        continue;
+      }
+      // What it cannot compute others can.
+      if (!device_->MakeCurrent().ok()) continue;
+      const auto ways = dnn_->Ways(*c.variant->dnn, kDnnWays, kDnnCompiledWays);
+      if (!ways.ok()) continue;
+      for (const std::string& way : *ways) all.push_back({c.variant, way});
+    }
+    groups[i].candidates = std::move(all);
+  });
+}
+
+void Executor::MakePlan(Candidate& c) const {
+  const absl::Status current = device_->MakeCurrent();
+  auto plan = current.ok() ? dnn_->Plan(*c.variant->dnn, c.way) : current;
+  if (plan.ok()) {
+    c.plan = *std::move(plan);
+  } else {
+    c.code = plan.status();
+  }
+}
+
+absl::Status Executor::CompileAll(std::vector<Group>& groups,
+                                  const ExecutorOptions& options) const {
+  ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
+  std::vector<Candidate*> jobs;
+  for (Group& g : groups) {
+    for (Candidate& c : g.candidates) jobs.push_back(&c);
+  }
+  // What takes longest comes first.
+  std::stable_sort(jobs.begin(), jobs.end(),
+                   [](const Candidate* a, const Candidate* b) {
+                     return a->variant->dnn && !b->variant->dnn;
+                   });
+  const int total = static_cast<int>(jobs.size());
+  std::atomic<bool> stopped{false};
+  std::atomic<int> done{0};
+  ForAll(total, [&](int i) {
+    Candidate& c = *jobs[i];
+    if (stopped) return;
+    c.code = std::string();
+    if (c.variant->dnn) MakePlan(c);
+    if (c.variant->source) {
+      auto source = c.variant->source();
+      c.code = source.ok()
+                   ? CompileCached(compiler, source->text,
+                                   device_->architecture(), options.cache.get())
+                   : absl::StatusOr<std::string>(source.status());
+      if (source.ok()) c.source = *std::move(source);
+    }
+    if (options.progress && !options.progress(++done, total)) stopped = true;
+  });
+  if (stopped) return absl::CancelledError("compiling was stopped");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
+    const Group& group, DevicePointer cold) const {
+  const Step& step = program_.steps[group.steps[0]];
+  std::vector<Timed> all;
+  double best_us = kNoLimit;
+  absl::Status status;
+  for (const Candidate& c : group.candidates) {
+    status.Update(c.code.status());
+    if (!c.code.ok()) continue;
+    auto loaded = Load(step, c);
+    status.Update(loaded.status());
+    if (!loaded.ok()) continue;
+    const bool alone = group.candidates.size() == 1 && loaded->size() == 1;
+    for (Loaded& kernel : *loaded) {
+      const absl::StatusOr<double> us =
+          alone ? absl::StatusOr<double>(0)
+                : TimeKernel(step, kernel, best_us, cold);
+      if (absl::IsDataLoss(us.status())) return us.status();
+      status.Update(us.status());
+      if (!us.ok()) continue;
+      best_us = std::min(best_us, *us);
+      all.push_back({std::move(kernel), *us});
+    }
+  }
+  if (all.empty()) {
+    status.Update(absl::NotFoundError("there is no way to compute it"));
+    return status;
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Timed& a, const Timed& b) { return a.us < b.us; });
+  while (all.size() > kTried || all.back().us > kNearly * best_us) {
+    all.pop_back();
+  }
+  return all;
+}
+
+absl::Status Executor::AddWorkspace(Lane& lane) const {
+  if (blas_ == nullptr && dnn_ == nullptr) return absl::OkStatus();
+  ASSIGN_OR_RETURN(
+      lane.workspace,
+      device_->Allocate(std::max(Blas::kWorkspaceBytes, Dnn::kWorkspaceBytes)));
+  return absl::OkStatus();
+}
+
+absl::Status Executor::OpenLibraries() {
+  if (auto blas = device_->SharedBlas(Blas::Open); blas.ok()) {
+    blas_ = *std::move(blas);
+  }
+  bool wanted = false;
+  for (const Step& s : program_.steps) {
+    for (const Variant& v : s.variants) wanted = wanted || v.dnn;
+  }
+  if (wanted) {
+    auto dnn = device_->SharedDnn(Dnn::Open);
+    if (dnn.ok()) dnn_ = *std::move(dnn);
+  }
+  return AddWorkspace(lanes_[0]);
+}
+
+void Executor::Use(const Group& group, const Loaded& kernel) {
+  // Equal steps have equal variants, over buffers of their own.
+  for (int i : group.steps) kernels_[i] = kernel;
+}
+
+absl::Status Executor::TimeAll(std::vector<Group>& groups) {
+  kernels_.resize(program_.steps.size());
+  ASSIGN_OR_RETURN(const DevicePointer cold, ColdMemory());
+  const absl::Cleanup free_cold = [&] { device_->Free(cold); };
+  for (size_t g = 0; g < groups.size(); ++g) {
+    Group& group = groups[g];
+    auto fastest = Fastest(group, cold);
+    if (!fastest.ok()) {
+      const Step& step = program_.steps[group.steps[0]];
+      return Prefixed(absl::StrCat(step.signature, ": "), fastest.status());
+    }
+    group.fastest = *std::move(fastest);
+    for (Timed& t : group.fastest) t.kernel.group = static_cast<int>(g);
+    Use(group, group.fastest[0].kernel);
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
+  ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
+  const int runs = static_cast<int>(std::clamp(
+      kMicrosecondsPerTrial / about, double{kMinRuns}, double{kMaxRuns}));
+  for (int i = 0; i < kRounds; ++i) {
+    ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
+    ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));
+    if (then > kGain * now) return false;
+  }
+  return true;
+}
+
+absl::StatusOr<bool> Executor::TakeIfFaster(bool several) {
+  ASSIGN_OR_RETURN(Device::Graph trial, Record(several));
+  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
+  ASSIGN_OR_RETURN(const bool faster, IsFaster(trial));
+  if (faster) std::swap(graph_, trial);
+  return faster;
+}
+
+absl::Status Executor::AddLanes() {
+  while (static_cast<int>(lanes_.size()) < program_.schedule.streams) {
+    lanes_.emplace_back();
+    ASSIGN_OR_RETURN(lanes_.back().stream, device_->NewStream());
+    RETURN_IF_ERROR(AddWorkspace(lanes_.back()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
+  using Streams = ExecutorOptions::Streams;
+  if (program_.schedule.streams == 1 || options.streams == Streams::kOne ||
+      (options.streams == Streams::kTimed && !options.tune)) {
+    return absl::OkStatus();
+  }
+  std::string key = absl::StrCat(device_->name(), "\nstreams");
+  for (const Step& s : program_.steps) absl::StrAppend(&key, "\n", s.signature);
+  std::optional<std::string> chosen;
+  if (options.cache) chosen = options.cache->Choice(key);
+  if (options.streams == Streams::kSeveral) chosen = std::string(kSeveral);
+  if (chosen == kOne) return absl::OkStatus();
+  const absl::Status added = AddLanes();
+  // One is enough.
+  if (absl::IsResourceExhausted(added)) return absl::OkStatus();
+  RETURN_IF_ERROR(added);
+  if (chosen == kSeveral) {
+    device_->FreeGraph(std::exchange(graph_, nullptr));
+    ASSIGN_OR_RETURN(graph_, Record(true));
+    several_ = true;
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(several_, TakeIfFaster(true));
+  if (options.cache)
+    options.cache->AddChoice(key, std::string(several_ ? kSeveral : kOne));
+  return absl::OkStatus();
+}
+
+absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
+  const auto start = std::chrono::steady_clock::now();
+  auto time_of = [](const Group& g) {
+    return g.fastest[0].us * static_cast<double>(g.steps.size());
+  };
+  double all = 0;
+  std::vector<Group*> order;
+  for (Group& g : groups) {
+    all += time_of(g);
+    order.push_back(&g);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](Group* a, Group* b) {
+    return time_of(*a) > time_of(*b);
+  });
+  for (Group* group : order) {
+    if (time_of(*group) < kShare * all) break;
+    for (size_t i = 1; i < group->fastest.size(); ++i) {
+      if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
+      Use(*group, group->fastest[i].kernel);
+      ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(several_));
+      if (faster) std::swap(group->fastest[0], group->fastest[i]);
+      Use(*group, group->fastest[0].kernel);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Executor::Prepare(const ExecutorOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  RETURN_IF_ERROR(OpenLibraries());
+  ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
+  RETURN_IF_ERROR(CompileAll(groups, options));
+  RETURN_IF_ERROR(TimeAll(groups));
+  ASSIGN_OR_RETURN(graph_, Record(false));
+  RETURN_IF_ERROR(ChooseStreams(options));
+  RETURN_IF_ERROR(TryInTheWhole(groups));
+  if (options.cache && options.tune) {
+    for (const Group& g : groups) {
+      options.cache->AddChoice(g.key, g.fastest[0].kernel.variant);
+    }
+    RETURN_IF_ERROR(options.cache->Save());
+  }
+  compile_seconds_ = Seconds(start);
+  return absl::OkStatus();
+}
+
+}  // namespace isomer::cuda
