@@ -89,7 +89,9 @@ struct Schedule {
   };
   std::vector<Place> steps;
   int streams = 1;
-  double us = 0;  // by what the cost model says of the steps
+  // By what the cost model says of the steps: as scheduled, and if they ran one
+  // after the other.
+  double us = 0, in_a_row_us = 0;
 
   // True if a step has ended when what stands at `place` starts.
   bool Ended(int step, const Place& place) const {

@@ -241,6 +241,7 @@ TEST(Schedule, BranchesRunSideBySide) {
   const auto p = Make(text);
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_GT(p->schedule.streams, 1);
+  EXPECT_LT(p->schedule.us, 0.98 * p->schedule.in_a_row_us);
   ExpectOrdered(*p);
   // A wait for what has ended anyway is left out.
   size_t waits = 0;
@@ -256,6 +257,7 @@ TEST(Schedule, AChainIsOneStream) {
       "e = matmul(d, w)\noutput y = e\n");
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(p->schedule.streams, 1);
+  EXPECT_EQ(p->schedule.us, p->schedule.in_a_row_us);
   ExpectOrdered(*p);
   // Of what is computed, two results are alive at one time.
   EXPECT_LE(p->arena_bytes, 4 * 64 * 512 * 2);

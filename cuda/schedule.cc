@@ -133,6 +133,7 @@ class Scheduler {
 Schedule MakeSchedule(const Program& program, int max_streams) {
   Schedule one = Scheduler(program, 1).Run();
   Schedule several = Scheduler(program, max_streams).Run();
+  one.in_a_row_us = several.in_a_row_us = one.us;
   return several.us < (1 - kWorthwhile) * one.us ? several : one;
 }
 

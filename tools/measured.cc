@@ -113,11 +113,16 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   options.tune = request.tune;
   options.choices = request.choices;
   options.cache = request.cache;
+  options.streams = request.streams;
   ASSIGN_OR_RETURN(
       const std::unique_ptr<cuda::Executor> executor,
       cuda::Executor::Create(request.device, std::move(program), options));
   m.compile_seconds = executor->compile_seconds();
   m.streams = executor->streams();
+  if (m.streams > 1) {
+    const cuda::Schedule& schedule = executor->program().schedule;
+    m.predicted.us *= schedule.us / schedule.in_a_row_us;
+  }
   if (request.check) {
     ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
   } else {
@@ -127,7 +132,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
   if (request.steps) {
     ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
-    m.kernel_times = KernelTimes(m, executor->program());
+    if (m.streams == 1) m.kernel_times = KernelTimes(m, executor->program());
   }
   m.choices = executor->choices();
   return m;

@@ -41,7 +41,7 @@ struct Measured {
   int64_t weight_bytes = 0, arena_bytes = 0;
   std::optional<double> error = {};  // against the CPU
   std::vector<cuda::StepTime> steps = {};
-  std::vector<KernelTime> kernel_times = {};  // if steps were timed
+  std::vector<KernelTime> kernel_times = {};  // if steps were, on one stream
   std::map<std::string, std::string> choices = {};
 };
 
@@ -50,6 +50,8 @@ struct MeasureRequest {
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
   bool tune = true, check = false, steps = false;
+  cuda::ExecutorOptions::Streams streams =
+      cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;
   std::map<std::string, std::string> choices = {};
   std::shared_ptr<cuda::KernelCache> cache = nullptr;
@@ -58,10 +60,11 @@ struct MeasureRequest {
 absl::StatusOr<Measured> Measure(const ir::Graph& graph,
                                  const MeasureRequest& request);
 
-// The times of planned kernels: those of the steps of `m` by themselves, and
-// their share in what passes between the steps of the whole model or, where
-// steps overlap, in what that saves. A kernel of several steps takes as long as
-// all of them, kernels of one step have equal shares in it.
+// The times of planned kernels of a model that ran on one stream: those of the
+// steps of `m` by themselves, and their share in what passes between the steps
+// of the whole model or, where steps overlap, in what that saves. A kernel of
+// several steps takes as long as all of them, kernels of one step share its
+// time as the plan would have it.
 std::vector<KernelTime> KernelTimes(const Measured& m,
                                     const cuda::Program& program);
 

@@ -83,6 +83,7 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   request.measure.cost = &cost;
   request.measure.profile = &none;
   request.measure.steps = true;
+  request.measure.streams = cuda::ExecutorOptions::Streams::kOne;
   request.measure.times = kRuns;
   request.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.by = args.String("by", "isomer");
