@@ -8,6 +8,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
+#include "cuda/kernel_uses.h"
 
 namespace isomer::cuda {
 
@@ -31,11 +32,7 @@ bool IsZero(const ir::Graph& graph, Value v) {
 class Finder {
  public:
   Finder(const ir::Graph& graph, const std::vector<cost::Kernel>& kernels)
-      : graph_(graph), kernels_(kernels) {
-    for (const cost::Kernel& k : kernels) {
-      for (Value v : k.inputs) ++readers_[v];
-    }
-  }
+      : graph_(graph), kernels_(kernels), readers_(ReadersOf(kernels)) {}
 
   std::map<size_t, AttentionPlan> Run() {
     for (size_t i = 0; i < kernels_.size(); ++i) {
@@ -58,7 +55,7 @@ class Finder {
     std::vector<size_t> out;
     for (Value v : k.inputs) {
       const auto it = made_.find(v);
-      if (it != made_.end() && readers_[v] == 1 &&
+      if (it != made_.end() && readers_[v].size() == 1 &&
           graph_.output_uses(v.node) == 0 &&
           absl::c_linear_search(families, kernels_[it->second].family)) {
         out.push_back(it->second);
@@ -141,8 +138,8 @@ class Finder {
 
   const ir::Graph& graph_;
   const std::vector<cost::Kernel>& kernels_;
+  std::map<Value, std::vector<size_t>> readers_;
   std::map<Value, size_t> made_;  // by kernels of one result
-  std::map<Value, int> readers_;
   std::map<size_t, AttentionPlan> found_;
 };
 

@@ -158,6 +158,7 @@ class Executor {
                                                  DevicePointer cold) const;
   // The median of so many runs.
   absl::StatusOr<double> TimeGraph(Device::Graph graph, int times) const;
+  static constexpr double kNoLimit = 1e30;  // microseconds
   // Many in a row, each with weights of its own if there is cold memory. What
   // takes much longer than `limit` is timed roughly.
   absl::StatusOr<double> TimeKernel(const Step& step, const Loaded& kernel,

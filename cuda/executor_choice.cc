@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <set>
 #include <thread>
 #include <utility>
 
@@ -21,8 +20,7 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr double kNoLimit = 1e30;  // microseconds
-constexpr int kLibraryWays = 8;    // of each product, to time
+constexpr int kLibraryWays = 8;  // of each product, to time
 // Of cuDNN's, those that have to be compiled take a second or more each.
 constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 // How many variants are tried in the whole program, and how much slower than

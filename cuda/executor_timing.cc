@@ -14,7 +14,6 @@ namespace {
 // many times as long as another at first is not timed any further.
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
-constexpr double kNoLimit = 1e30;  // microseconds
 constexpr int kWarmUps = 5;
 // Weights of so many bytes stay in the cache from run to run.
 constexpr int64_t kCachedBytes = 40 << 20;
@@ -74,7 +73,7 @@ absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
                      }
                      return absl::OkStatus();
                    }));
-  double best = 1e30;
+  double best = kNoLimit;
   absl::Status status = device_->LaunchGraph(graph, lane.stream);
   for (int i = 0; i < replays && status.ok(); ++i) {
     if (cold != 0) {

@@ -3,19 +3,8 @@
 #include <set>
 
 #include "absl/algorithm/container.h"
-#include "cost_model/op_plans.h"
 
 namespace isomer::cuda {
-
-bool IsPointwise(const ir::Node& node) {
-  return node.op != nullptr && node.num_outputs() == 1 &&
-         cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
-}
-
-bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
-  return k.launches && k.in_place.empty() && k.outputs.size() == 1 &&
-         graph.output_uses(k.outputs[0].node) == 0;
-}
 
 std::map<Value, std::vector<size_t>> ReadersOf(
     const std::vector<cost::Kernel>& kernels) {
@@ -38,22 +27,6 @@ std::vector<Value> ReadsOf(const ir::Graph& graph,
     }
   }
   return reads;
-}
-
-bool ReadsBehindProduct(const ir::Graph& graph, const cost::Kernel& k,
-                        Value v) {
-  if (!k.launches || !k.in_place.empty()) return false;
-  bool product = false;
-  for (NodeId id : k.nodes) {
-    const ir::Node& node = graph.node(id);
-    product = product || node.Is("matmul");
-    if (!absl::c_linear_search(node.inputs, v)) continue;
-    if (!product || !IsPointwise(node) ||
-        graph.type({id, 0}) != graph.type(v)) {
-      return false;
-    }
-  }
-  return product;
 }
 
 }  // namespace isomer::cuda

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "absl/algorithm/container.h"
+#include "cost_model/op_plans.h"
 #include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
 
@@ -14,6 +15,18 @@ namespace {
 
 // Results that stay in the cache cost little to read again.
 constexpr int64_t kLargeBytes = int64_t{32} << 20;
+
+bool IsPointwise(const ir::Node& node) {
+  return node.op != nullptr && node.num_outputs() == 1 &&
+         cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
+}
+
+// True if it is launched to store one value, that is no output of the graph and
+// lies nowhere else.
+bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
+  return k.launches && k.in_place.empty() && k.outputs.size() == 1 &&
+         graph.output_uses(k.outputs[0].node) == 0;
+}
 
 // The product of a kernel that stores one large value of its type and shape,
 // if all that follows it is a pointwise function of it alone.
@@ -41,6 +54,23 @@ std::optional<Value> ProductOf(const ir::Graph& graph, const cost::Kernel& k) {
     }
   }
   if (!product || *product == k.outputs[0]) return std::nullopt;
+  return product;
+}
+
+// True if the kernel has a product and reads the value in what follows it only.
+bool ReadsBehindProduct(const ir::Graph& graph, const cost::Kernel& k,
+                        Value v) {
+  if (!k.launches || !k.in_place.empty()) return false;
+  bool product = false;
+  for (NodeId id : k.nodes) {
+    const ir::Node& node = graph.node(id);
+    product = product || node.Is("matmul");
+    if (!absl::c_linear_search(node.inputs, v)) continue;
+    if (!product || !IsPointwise(node) ||
+        graph.type({id, 0}) != graph.type(v)) {
+      return false;
+    }
+  }
   return product;
 }
 

@@ -250,11 +250,14 @@ TEST(Schedule, BranchesRunSideBySide) {
   EXPECT_LE(waits, 2 * p->steps.size());
 }
 
+// Products and softmaxes in turn.
+constexpr char kChain[] =
+    "input x: f16[64,512]\nconst w: f16[512,512] = 0.5\n"
+    "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
+    "e = matmul(d, w)\noutput y = e\n";
+
 TEST(Schedule, AChainIsOneStream) {
-  const auto p = Make(
-      "input x: f16[64,512]\nconst w: f16[512,512] = 0.5\n"
-      "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
-      "e = matmul(d, w)\noutput y = e\n");
+  const auto p = Make(kChain);
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(p->schedule.streams, 1);
   EXPECT_EQ(p->schedule.us, p->schedule.in_a_row_us);
@@ -330,10 +333,7 @@ TEST(Program, FusesAsPlanned) {
 
 // The middle product ends one attention and begins no other.
 TEST(Program, EveryProductOfAChainIsComputed) {
-  const auto p = Make(
-      "input x: f16[64,512]\nconst w: f16[512,512] = 0.5\n"
-      "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
-      "e = matmul(d, w)\noutput y = e\n");
+  const auto p = Make(kChain);
   ASSERT_TRUE(p.ok()) << p.status();
   double flops = 0;
   for (const Step& s : p->steps) flops += s.flops;
