@@ -94,8 +94,9 @@ if [ -n "$sanitize" ]; then
         --tool "$1" "$build/executor_test" "--gtest_filter=$3"
     done
   }
-  watch memcheck 4 '*Convolutions:*SharedKeys:*OneRow:*LargeProducts:*Norms'
-  watch racecheck 12 '*Convolutions:*SharedKeys:*LargeProducts:*Norms'
+  kernels='*Convolutions:*SharedKeys:*LargeProducts:*FunctionsOfParts:*Norms'
+  watch memcheck 4 "$kernels:*OneRow"
+  watch racecheck 12 "$kernels"
   finish
 fi
 

@@ -39,6 +39,9 @@ constexpr char kBody[] = R"(
   const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
   const int wk = warp / WM, wm = warp % WM;
   const int m0 = blockIdx.x * (16 * WM), z0 = blockIdx.y * SHARED;
+  enum { TURNS = (KEYS + SLAB - 1) / SLAB, EACH = (TURNS + SPLIT - 1) / SPLIT };
+  const int part = blockIdx.z, first = part * EACH;
+  const int count = first + EACH < TURNS ? EACH : TURNS - first;
   const iso_u32 q_stage = iso_shared(memory);
   const iso_u32 k_stage = q_stage + 2 * 16 * WM * HP;
   const iso_u32 v_stage = k_stage + 2 * STAGES * K_STAGE;
@@ -60,17 +63,18 @@ LOAD_KEYS
     iso_copy8(q_stage + 2 * (c / (HEAD / 8) * HP + at),
               Q_POINTER + (there > 0 ? Q_OFFSET + at : 0), there);
   }
-  enum { TURNS = (KEYS + SLAB - 1) / SLAB };
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
-    if (s < TURNS) load(s, s);
+    if (s < count) load(s, first + s);
     iso_commit();
   }
   iso_u32 fq[HEAD / 16][4];
   float o[WIDTH / 8][4] = {};
   float top[2] = {-ISO_INF, -ISO_INF}, total[2] = {0, 0};
-  for (int t = 0; t < TURNS; ++t) {
-    if (t + STAGES - 1 < TURNS) load((t + STAGES - 1) % STAGES, t + STAGES - 1);
+  for (int t = 0; t < count; ++t) {
+    if (t + STAGES - 1 < count) {
+      load((t + STAGES - 1) % STAGES, first + t + STAGES - 1);
+    }
     iso_commit();
     iso_arrived<STAGES - 1>();
     __syncthreads();
@@ -101,7 +105,8 @@ FRAGMENT
       for (int e = 0; e < 4; ++e) {
         const int row = m0 + wm * 16 + lane / 4 + e / 2 * 8;
         const int zb = z0 + row / QUERIES, mm = row % QUERIES;
-        const int nn = t * SLAB + wk * BN + j * 8 + lane % 4 * 2 + e % 2;
+        const int nn =
+            (first + t) * SLAB + wk * BN + j * 8 + lane % 4 * 2 + e % 2;
         float score = -ISO_INF;
         if (nn < KEYS && row < SHARED * QUERIES) {
           const float acc[1] = {s[j][e]};
@@ -165,23 +170,35 @@ RESCALE
           make_float2(o[j][h * 2], o[j][h * 2 + 1]);
     }
   }
-  __syncthreads();
-  for (int q = tid; q < ROWS * (WIDTH / 8); q += NT) {
+  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+  enum { CHUNKS = ROWS * (WIDTH / 8), OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+  const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
+  // What group w of block r has.
+  auto at1 = [&](const float* x, int r) {
+    return SPLIT == 1 ? *x : iso_peer1(iso_shared(x), r);
+  };
+  auto at4 = [&](const float* x, int r) {
+    return SPLIT == 1 ? *(const float4*)x : iso_peer4(iso_shared(x), r);
+  };
+  for (int q = part * OWN + tid; q < last; q += NT) {
     const int row = q / (WIDTH / 8), j = q % (WIDTH / 8);
     const int zb = z0 + (m0 + row) / QUERIES, mm = (m0 + row) % QUERIES;
     if (m0 + row >= SHARED * QUERIES) continue;
-    float most = tops[row], whole = 0, acc[8] = {};
+    float most = -ISO_INF, whole = 0, acc[8] = {}, shifts[SPLIT][WK];
 #pragma unroll
-    for (int w = 1; w < WK; ++w) most = iso_max(most, tops[w * ROWS + row]);
+    for (int i = 0; i < SPLIT * WK; ++i) {
+      shifts[i / WK][i % WK] = at1(tops + i % WK * ROWS + row, i / WK);
+      most = iso_max(most, shifts[i / WK][i % WK]);
+    }
 #pragma unroll
-    for (int w = 0; w < WK; ++w) {
+    for (int i = 0; i < SPLIT * WK; ++i) {
+      const int r = i / WK, w = i % WK;
       const float weight =
-          WK == 1 ? 1.0f : exp2f((tops[w * ROWS + row] - most) * LOG2E);
-      whole += weight * totals[w * ROWS + row];
+          SPLIT * WK == 1 ? 1.0f : exp2f((shifts[r][w] - most) * LOG2E);
+      whole += weight * at1(totals + w * ROWS + row, r);
 #pragma unroll
       for (int u = 0; u < 8; u += 4) {
-        const float4 x =
-            *(const float4*)(sums + (w * ROWS + row) * VP + j * 8 + u);
+        const float4 x = at4(sums + (w * ROWS + row) * VP + j * 8 + u, r);
         acc[u] += weight * x.x;
         acc[u + 1] += weight * x.y;
         acc[u + 2] += weight * x.z;
@@ -194,6 +211,7 @@ RESCALE
     }
 EPILOGUE
   }
+  if (SPLIT > 1) iso_cluster_barrier();
 )";
 
 // From the greatest score so far to what sums are scaled and scores shifted by.
@@ -246,10 +264,11 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
       "%d,\n"
       "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
-      "       K_STAGE = %s, GUARDED = %d };\n",
+      "       K_STAGE = %s, GUARDED = %d, SPLIT = %d };\n",
       t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
-      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0);
+      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0,
+      t.split);
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),
@@ -287,7 +306,9 @@ std::string AttentionTiling::ToString() const {
   if (warpgroups) {
     return absl::StrFormat("attention wg %d k%d s%d", wm / 4, bn, stages);
   }
-  return absl::StrFormat("attention %dx%d k%d s%d", wm, wk, bn, stages);
+  return absl::StrCat(
+      absl::StrFormat("attention %dx%d k%d s%d", wm, wk, bn, stages),
+      split > 1 ? absl::StrCat(" z", split) : "");
 }
 
 absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
@@ -327,9 +348,10 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       {1, 4, 32, 3},        {4, 1, 64, 2, true},  {8, 1, 64, 2, true},
       {4, 1, 64, 3, true},  {8, 1, 64, 3, true},  {12, 1, 64, 2, true},
       {12, 1, 64, 3, true}, {8, 1, 128, 2, true}, {4, 1, 128, 2, true},
+      {1, 4, 16, 1},        {1, 2, 32, 1},
   };
   std::vector<std::pair<double, AttentionTiling>> found;
-  for (const AttentionTiling& t : kTilings) {
+  for (AttentionTiling t : kTilings) {
     if (t.warpgroups && !FitsWarpgroups(a)) continue;
     const int shared = SharedBytes(a, t);
     if (shared > kSharedLimit) continue;
@@ -339,14 +361,26 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
                           static_cast<double>(a.scores.batch / a.shared);
     const int fit = std::max(
         1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 8}));
-    const double busy = std::min<double>(fit, std::ceil(blocks / units));
-    const double turns =
-        std::ceil(static_cast<double>(a.scores.n) / (t.bn * t.wk));
-    const double turn = 0.4 + busy * t.wm * t.wk * t.bn *
-                                  static_cast<double>(a.scores.k + a.values.n) *
-                                  16 * 2 / (t.warpgroups ? 5e6 : 2.5e6);
-    found.push_back(
-        {std::ceil(blocks / (units * busy)) * (1.5 + turns * turn), t});
+    const int64_t turns = CeilDiv(a.scores.n, int64_t{t.bn} * t.wk);
+    for (int split : {1, 2, 4, 8}) {
+      // Keys are shared where blocks are few, and each has some.
+      if (split > 1 &&
+          (t.warpgroups || blocks * split > units ||
+           CeilDiv(turns, CeilDiv(turns, int64_t{split})) != split)) {
+        continue;
+      }
+      t.split = split;
+      const double busy = std::min<double>(fit, std::ceil(blocks / units));
+      const double turn =
+          0.4 + busy * t.wm * t.wk * t.bn *
+                    static_cast<double>(a.scores.k + a.values.n) * 16 * 2 /
+                    (t.warpgroups ? 5e6 : 2.5e6);
+      const auto each = static_cast<double>(CeilDiv(turns, int64_t{split}));
+      found.push_back(
+          {std::ceil(blocks * split / (units * busy)) * (1.5 + each * turn) +
+               (split > 1 ? 0.5 : 0),
+           t});
+    }
   }
   std::stable_sort(
       found.begin(), found.end(),
@@ -374,7 +408,8 @@ absl::StatusOr<KernelSource> AttentionKernel(const AttentionCall& call,
                                          : WarpAttention(call, a, t));
   out.grid = {
       static_cast<int>(CeilDiv(a.shared * a.scores.m, int64_t{t.rows()})),
-      static_cast<int>(a.scores.batch / a.shared), 1};
+      static_cast<int>(a.scores.batch / a.shared), t.split};
+  out.cluster = t.split;
   out.block = t.threads();
   out.shared_bytes = SharedBytes(a, t);
   return out;

@@ -35,14 +35,16 @@ absl::StatusOr<std::optional<Attention>> AnalyzeAttention(
     const AttentionCall& call);
 
 // `wm` warps have 16 queries each; `wk` such groups share the keys, `bn` of
-// them at a time. With `warpgroups`, four warps multiply together.
+// them at a time, and so do `split` blocks of a cluster. With `warpgroups`,
+// four warps multiply together.
 struct AttentionTiling {
   int wm = 4, wk = 1, bn = 64, stages = 2;
   bool warpgroups = false;
+  int split = 1;
 
   int rows() const { return 16 * wm; }
   int threads() const { return 32 * wm * wk; }
-  // "attention 4x1 k64 s2", "attention wg 2 k64 s2".
+  // "attention 4x1 k64 s2", "attention 1x4 k16 s1 z8", "attention wg 2 k64 s2".
   std::string ToString() const;
 };
 

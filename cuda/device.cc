@@ -43,6 +43,14 @@ struct LaunchConfig {
   unsigned num_attributes;
 };
 
+// A CUtensorMap, and how it is made: of 2-byte elements, with tiles in rows of
+// 128 bytes whose pieces are permuted by the row.
+struct alignas(64) EncodedMap {
+  uint64_t words[16];
+};
+constexpr int kTwoBytes = 1, kNotInterleaved = 0, kSwizzle128 = 3;
+constexpr int kReadAhead256 = 3, kZerosOutside = 0;
+
 }  // namespace
 
 struct Device::Api {
@@ -65,6 +73,10 @@ struct Device::Api {
   int (*get_function)(void**, void* module, const char*);
   int (*set_function_attribute)(void*, int, int);
   int (*launch)(const LaunchConfig*, void*, void** parameters, void** extra);
+  int (*encode_map)(EncodedMap*, int type, unsigned rank, DevicePointer,
+                    const uint64_t* size, const uint64_t* steps,
+                    const unsigned* box, const unsigned* element_steps,
+                    int interleave, int swizzle, int promotion, int outside);
   int (*new_stream)(void**, unsigned);
   int (*free_stream)(void*);
   int (*wait_stream)(void*);
@@ -110,6 +122,7 @@ absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
   find("cuModuleGetFunction", &api->get_function);
   find("cuFuncSetAttribute", &api->set_function_attribute);
   find("cuLaunchKernelEx", &api->launch);
+  find("cuTensorMapEncodeTiled", &api->encode_map);
   find("cuStreamCreate", &api->new_stream);
   find("cuStreamDestroy_v2", &api->free_stream);
   find("cuStreamWaitEvent", &api->stream_wait);
@@ -301,8 +314,27 @@ absl::Status Device::Launch(Function f, const KernelSource& shape,
     a.id = kEarlyStart;
     a.value.flag = 1;
   }
-  std::vector<DevicePointer> values = arguments;
   std::vector<void*> parameters;
+  std::vector<EncodedMap> maps(shape.maps.size());
+  for (size_t i = 0; i < maps.size(); ++i) {
+    const TensorMap& m = shape.maps[i];
+    const uint64_t size[2] = {static_cast<uint64_t>(m.size[0]),
+                              static_cast<uint64_t>(m.size[1])};
+    const uint64_t step = m.step_bytes;
+    const unsigned box[2] = {static_cast<unsigned>(m.box[0]),
+                             static_cast<unsigned>(m.box[1])};
+    const unsigned all[2] = {1, 1};
+    RETURN_IF_ERROR(
+        Check(api_->encode_map(&maps[i], kTwoBytes, 2,
+                               arguments[m.argument] + m.offset_bytes, size,
+                               &step, box, all, kNotInterleaved, kSwizzle128,
+                               kReadAhead256, kZerosOutside),
+              absl::StrCat("describing a matrix of ", m.size[1], " rows of ",
+                           m.size[0])));
+    parameters.push_back(&maps[i]);
+  }
+  // A kernel may have fewer than there are.
+  std::vector<DevicePointer> values = arguments;
   for (DevicePointer& v : values) parameters.push_back(&v);
   return Check(api_->launch(&config, f, parameters.data(), nullptr),
                absl::StrCat("launching ", shape.grid[0], "x", shape.grid[1],

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/substitute.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -508,6 +509,62 @@ TEST_F(OnDevice, NormsOfProducts) {
                            "b = add(a, w_z)\nl = ",
                            norm, "\noutput y = l\n"),
               true);
+    }
+  }
+}
+
+// Tiles that the copy engine brings, past the end of every dimension too.
+TEST_F(OnDevice, LargeProducts) {
+  struct Case {
+    int m, n, k;
+    const char* type;
+  };
+  for (const Case& c :
+       {Case{300, 264, 136, "f16"}, Case{1000, 520, 776, "bf16"},
+        Case{130, 64, 72, "f16"}, Case{2048, 1024, 512, "f16"}}) {
+    for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, v)"}) {
+      Compare(absl::Substitute("input x: $0[$1,$3]\ninput r: $0[$1,$2]\n"
+                               "input w_: $0[$3,$2]\ninput t: $0[$2,$3]\n"
+                               "v = transpose(t, perm=[1 0])\n$4\ng = gelu(y)\n"
+                               "z = add(g, r)\noutput z = z\n",
+                               c.type, c.m, c.n, c.k, weights),
+              true);
+    }
+  }
+}
+
+// A product and a function of equal parts of its rows, in one kernel.
+TEST_F(OnDevice, FunctionsOfParts) {
+  struct Case {
+    int parts, rows, size, k;
+    const char* type;
+  };
+  for (const Case& c :
+       {Case{2, 1, 136, 264, "f16"}, Case{4, 3, 40, 72, "bf16"},
+        Case{8, 20, 64, 200, "f16"}, Case{8, 1, 512, 512, "f16"},
+        Case{2, 5, 44, 9, "f16"}}) {
+    for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, w_v)"}) {
+      std::string text = absl::Substitute(
+          "input x: $0[$1,$2]\ninput r: $0[$1,$3]\ninput w_: $0[$2,$3]\n"
+          "input w_t: $0[$3,$2]\nw_v = transpose(w_t, perm=[1 0])\n$4\n"
+          "f = relu(y)\n",
+          c.type, c.rows, c.k, c.parts * c.size, weights);
+      std::string last;
+      for (int i = 0; i < c.parts; ++i) {
+        const std::string range =
+            absl::Substitute("axes=[1], from=[$0], to=[$1], step=[1]",
+                             i * c.size, (i + 1) * c.size);
+        absl::SubstituteAndAppend(
+            &text,
+            "s$0 = slice($2, $1)\nt$0 = slice(r, $1)\na$0 = add(s$0, t$0)\n"
+            "b$0 = tanh(a$0)\n",
+            i, range, i % 2 == 0 ? "y" : "f");
+        if (i > 0) {
+          absl::SubstituteAndAppend(&text, "c$0 = sub($1, b$0)\n", i, last);
+        }
+        last = absl::StrCat(i > 0 ? "c" : "b", i);
+      }
+      Compare(absl::StrCat(text, "output z = ", last, "\n"), true);
     }
   }
 }

@@ -8,9 +8,13 @@ namespace isomer::cuda {
 
 namespace {
 
-// "const float* in0, float* out0"
+// "const __grid_constant__ iso_map map0, const float* in0, float* out0"
 std::string Parameters(const KernelFrame& frame) {
   std::string text;
+  for (int i = 0; i < frame.maps; ++i) {
+    absl::StrAppend(&text, text.empty() ? "" : ", ",
+                    "const __grid_constant__ iso_map map", i);
+  }
   for (const Operand& o : frame.inputs) {
     absl::StrAppend(&text, text.empty() ? "" : ", ", "const ",
                     StorageType(o.place.dtype), "* ", o.place.pointer);
@@ -32,12 +36,23 @@ std::string KernelText(const KernelFrame& frame, absl::string_view body) {
       "(", Parameters(frame), ") {\n  iso_release();\n", body, "}\n");
 }
 
-std::string StoreElements(const Place& place,
-                          const std::vector<std::string>& values,
-                          const std::vector<DimExpr>& offsets,
-                          const ElementCode& code) {
-  const int width = static_cast<int>(values.size());
-  const std::string type(StorageType(place.dtype));
+std::string PackType(const Place& place, size_t count) {
+  return absl::StrCat("iso_pack<", StorageType(place.dtype), ", ", count, ">");
+}
+
+std::string PackElements(const Place& place,
+                         const std::vector<std::string>& values) {
+  std::string text;
+  for (size_t u = 0; u < values.size(); ++u) {
+    absl::StrAppend(&text, "pack.at[", u, "] = iso_store_as<",
+                    StorageType(place.dtype), ">(", values[u], ");\n");
+  }
+  return text;
+}
+
+std::string StorePack(const Place& place, const std::vector<DimExpr>& offsets,
+                      const ElementCode& code) {
+  const int width = static_cast<int>(offsets.size());
   bool together = width > 1 && width * ByteSize(place.dtype) <= 16;
   const Polynomial& first = offsets[0].polynomial();
   for (const Monomial& m : first.monomials()) {
@@ -47,22 +62,26 @@ std::string StoreElements(const Place& place,
   for (int u = 0; u < width; ++u) {
     together = together && offsets[u] == offsets[0] + DimExpr(u);
   }
+  if (together) {
+    return absl::StrCat("iso_store_pack<", StorageType(place.dtype), ", ",
+                        width, ">(", place.pointer, " + ",
+                        code.Text(offsets[0]), ", pack);\n");
+  }
   std::string text;
-  if (together) {
-    absl::StrAppend(&text, "iso_pack<", type, ", ", width, "> pack;\n");
-  }
   for (int u = 0; u < width; ++u) {
-    absl::StrAppend(
-        &text,
-        together ? absl::StrCat("pack.at[", u, "]")
-                 : absl::StrCat(place.pointer, "[", code.Text(offsets[u]), "]"),
-        " = iso_store_as<", type, ">(", values[u], ");\n");
-  }
-  if (together) {
-    absl::StrAppend(&text, "iso_store_pack<", type, ", ", width, ">(",
-                    place.pointer, " + ", code.Text(offsets[0]), ", pack);\n");
+    absl::StrAppend(&text, place.pointer, "[", code.Text(offsets[u]),
+                    "] = pack.at[", u, "];\n");
   }
   return text;
+}
+
+std::string StoreElements(const Place& place,
+                          const std::vector<std::string>& values,
+                          const std::vector<DimExpr>& offsets,
+                          const ElementCode& code) {
+  return absl::StrCat(PackType(place, values.size()), " pack;\n",
+                      PackElements(place, values),
+                      StorePack(place, offsets, code));
 }
 
 }  // namespace isomer::cuda

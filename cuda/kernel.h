@@ -15,8 +15,18 @@ namespace isomer::cuda {
 // The entry point of every generated kernel.
 inline constexpr char kEntry[] = "isomer_kernel";
 
-// The source of one launch. Parameters are pointers alone: first those to what
-// is read, then those to what is written.
+// A matrix of 2-byte elements that the copy engine takes boxes of: rows of
+// `size[0]` elements, `step_bytes` apart, at a place of what the pointer with
+// this number points to. What is outside of it counts as zeros.
+struct TensorMap {
+  int argument = 0;
+  int64_t offset_bytes = 0, step_bytes = 0;
+  std::array<int64_t, 2> size = {1, 1};
+  std::array<int, 2> box = {1, 1};
+};
+
+// The source of one launch. Parameters are the maps, then pointers: first those
+// to what is read, then those to what is written.
 struct KernelSource {
   std::string text;
   std::array<int, 3> grid = {1, 1, 1};
@@ -24,6 +34,7 @@ struct KernelSource {
   int shared_bytes = 0;  // dynamic shared memory
   int cluster = 1;       // blocks along z that work together
   int lanes = 1;         // threads that share a row of results
+  std::vector<TensorMap> maps = {};
 };
 
 // A value of a kernel's graph and where it lies.
@@ -35,6 +46,7 @@ struct Operand {
 // What stands around the statements of a kernel.
 struct KernelFrame {
   std::vector<Operand> inputs, outputs;
+  int maps = 0;              // parameters map0, map1, ... of type iso_map
   std::string helpers = {};  // before the kernel
   int threads = 1;
   int lanes = 1;   // threads that share a row of results
@@ -45,8 +57,14 @@ struct KernelFrame {
 // `body` says, which calls iso_wait() before it reads anything but constants.
 std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
-// Statements that store values at their offsets of a place, together where they
-// lie side by side.
+// The type of a pack of elements as they are stored in a place.
+std::string PackType(const Place& place, size_t count);
+// Statements that fill `pack` with values as they are stored in a place; that
+// store it at their offsets, together where they lie side by side; and both.
+std::string PackElements(const Place& place,
+                         const std::vector<std::string>& values);
+std::string StorePack(const Place& place, const std::vector<DimExpr>& offsets,
+                      const ElementCode& code);
 std::string StoreElements(const Place& place,
                           const std::vector<std::string>& values,
                           const std::vector<DimExpr>& offsets,

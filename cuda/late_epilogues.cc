@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "absl/algorithm/container.h"
+#include "absl/strings/str_cat.h"
 #include "cost_model/op_plans.h"
 #include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
@@ -15,6 +18,9 @@ namespace {
 
 // Results that stay in the cache cost little to read again.
 constexpr int64_t kLargeBytes = int64_t{32} << 20;
+
+// Products of more rows are faster by a library, and another kernel.
+constexpr int64_t kFewRows = 64;
 
 bool IsPointwise(const ir::Node& node) {
   return node.op != nullptr && node.num_outputs() == 1 &&
@@ -94,7 +100,199 @@ std::optional<Value> ReadBeforeLast(const ir::Graph& graph,
   return read;
 }
 
+// True if it is one of the equal parts of the last dimension of what it reads.
+bool IsPart(const ir::Graph& graph, const ir::Node& node,
+            const std::vector<int64_t>& shape) {
+  if (!node.Is("slice")) return false;
+  const std::vector<int64_t>& whole = graph.type(node.inputs[0]).shape;
+  const auto last = static_cast<int64_t>(whole.size()) - 1;
+  return node.attrs->Ints("axes") == std::vector<int64_t>{last} &&
+         node.attrs->Ints("step") == std::vector<int64_t>{1} &&
+         shape.back() > 0 && whole.back() % shape.back() == 0 &&
+         node.attrs->Ints("from")[0] % shape.back() == 0;
+}
+
+Value WeightsOf(const ir::Graph& graph, Value product) {
+  return graph.node(product.node).inputs[1];
+}
+
+// The only product of a kernel, if it is one of 16-bit floats by a constant
+// matrix.
+std::optional<Value> MatrixProductOf(const ir::Graph& graph,
+                                     const cost::Kernel& k) {
+  std::optional<Value> product;
+  for (NodeId id : k.nodes) {
+    if (!graph.node(id).Is("matmul")) continue;
+    if (product) return std::nullopt;
+    product = Value{id, 0};
+  }
+  if (!product) return std::nullopt;
+  const Value weights = WeightsOf(graph, *product);
+  const TensorType& type = graph.type(*product);
+  if (graph.type(weights).rank() != 2 || !graph.IsConstant(weights) ||
+      absl::c_linear_search(k.nodes, weights.node) ||
+      (type.dtype != DType::kF16 && type.dtype != DType::kBF16)) {
+    return std::nullopt;
+  }
+  return product;
+}
+
+// True if all that it stores is a product of few rows by a constant.
+bool IsProductOfFewRows(const ir::Graph& graph, const cost::Kernel& k) {
+  if (!StoresOne(graph, k) || MatrixProductOf(graph, k) != k.outputs[0]) {
+    return false;
+  }
+  const TensorType& type = graph.type(k.outputs[0]);
+  return NumElements(type) <= kFewRows * type.shape.back();
+}
+
+// True if it is nothing but another look at a value, for one kernel.
+bool IsViewForOne(const ir::Graph& graph, const cost::Kernel& k,
+                  const std::map<Value, std::vector<size_t>>& readers) {
+  if (k.launches || k.outputs.size() != 1 || k.inputs.size() != 1) return false;
+  const auto by = readers.find(k.outputs[0]);
+  return graph.output_uses(k.outputs[0].node) == 0 && by != readers.end() &&
+         by->second.size() == 1;
+}
+
+// A kernel and those before it that would be one.
+struct Join {
+  size_t last = 0;
+  std::vector<size_t> before;  // the product, then views of it
+  cost::Kernel whole;
+  Value weights;
+  int parts = 1;
+};
+
+Join NewJoin(const ir::Graph& graph, const std::vector<cost::Kernel>& kernels,
+             const std::vector<size_t>& before, size_t last) {
+  const cost::Kernel& first = kernels[before[0]];
+  Join join{last, before, kernels[last], WeightsOf(graph, first.outputs[0])};
+  cost::Kernel& whole = join.whole;
+  whole.nodes.clear();
+  for (size_t i : before) {
+    whole.nodes.insert(whole.nodes.end(), kernels[i].nodes.begin(),
+                       kernels[i].nodes.end());
+  }
+  whole.nodes.insert(whole.nodes.end(), kernels[last].nodes.begin(),
+                     kernels[last].nodes.end());
+  whole.inputs = ReadsOf(graph, whole.nodes);
+  whole.family = first.family;
+  whole.signature =
+      absl::StrCat(first.signature, "; ", kernels[last].signature);
+  whole.time_ps += first.time_ps;
+  join.parts = PartsOf(graph, whole);
+  return join;
+}
+
+// The products of few rows that each kernel can be joined with: one at most.
+std::vector<Join> FindJoins(const ir::Graph& graph,
+                            const std::vector<cost::Kernel>& kernels) {
+  const auto readers = ReadersOf(kernels);
+  std::map<Value, size_t> products, views;  // by what they make
+  for (size_t i = 0; i < kernels.size(); ++i) {
+    if (IsProductOfFewRows(graph, kernels[i])) {
+      products[kernels[i].outputs[0]] = i;
+    } else if (IsViewForOne(graph, kernels[i], readers)) {
+      views[kernels[i].outputs[0]] = i;
+    }
+  }
+  std::vector<Join> joins;
+  for (size_t last = 0; last < kernels.size(); ++last) {
+    const cost::Kernel& k = kernels[last];
+    if (!k.launches || !k.in_place.empty() || k.outputs.size() != 1 ||
+        k.family != "pointwise") {
+      continue;
+    }
+    // The products that it reads, with the views through which it does.
+    std::map<Value, std::vector<size_t>> read;
+    for (Value v : k.inputs) {
+      const auto view = views.find(v);
+      const bool seen = view != views.end();
+      const Value from = seen ? kernels[view->second].inputs[0] : v;
+      const auto product = products.find(from);
+      if (product == products.end()) continue;
+      std::vector<size_t>& all = read[from];
+      if (all.empty()) all.push_back(product->second);
+      if (seen) all.push_back(view->second);
+    }
+    for (const auto& [product, before] : read) {
+      Join join = NewJoin(graph, kernels, before, last);
+      if (join.parts == 1) continue;
+      joins.push_back(std::move(join));
+      products.erase(product);
+      break;
+    }
+  }
+  return joins;
+}
+
 }  // namespace
+
+int PartsOf(const ir::Graph& graph, const cost::Kernel& k) {
+  const std::optional<Value> product = MatrixProductOf(graph, k);
+  if (!product || k.outputs.size() != 1) return 1;
+  const std::vector<int64_t> whole = graph.type(*product).shape;
+  std::vector<int64_t> part;
+  // Pointwise functions of whole rows, and of parts of them.
+  std::set<NodeId> of_whole = {product->node}, of_part;
+  const auto reads = [&](const ir::Node& node, const std::set<NodeId>& of) {
+    return absl::c_any_of(node.inputs,
+                          [&](Value v) { return of.count(v.node) > 0; });
+  };
+  for (NodeId id : k.nodes) {
+    const ir::Node& node = graph.node(id);
+    const bool reads_whole = reads(node, of_whole);
+    const bool reads_part = reads(node, of_part);
+    if (!reads_whole && !reads_part) continue;
+    const std::vector<int64_t>& shape = graph.type({id, 0}).shape;
+    if (reads_whole && !reads_part && IsPointwise(node) && shape == whole) {
+      of_whole.insert(id);
+    } else if (reads_whole && IsPart(graph, node, shape) &&
+               (part.empty() || shape == part)) {
+      part = shape;
+      of_part.insert(id);
+    } else if (!reads_whole && IsPointwise(node) && shape == part) {
+      of_part.insert(id);
+    } else {
+      return 1;
+    }
+  }
+  // Nothing else reads what is between the product and the result.
+  const NodeId result = k.outputs[0].node;
+  if (!of_part.count(result)) return 1;
+  of_whole.insert(of_part.begin(), of_part.end());
+  for (NodeId id : of_whole) {
+    if (id == result) continue;
+    if (graph.output_uses(id) > 0) return 1;
+    for (NodeId user : graph.users(id)) {
+      if (!absl::c_linear_search(k.nodes, user)) return 1;
+    }
+  }
+  const int64_t parts = whole.back() / part.back();
+  const bool tiles = parts == 2 || parts == 4 || parts == 8;
+  return tiles && whole.back() % 8 == 0 ? static_cast<int>(parts) : 1;
+}
+
+void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
+  std::vector<Join> joins = FindJoins(graph, kernels);
+  // Weights lie in the order that parts want: nothing else may read them.
+  std::map<Value, int> readers;
+  for (const cost::Kernel& k : kernels) {
+    for (Value v : ReadsOf(graph, k.nodes)) ++readers[v];
+  }
+  std::map<std::pair<Value, int>, int> joined;
+  for (const Join& j : joins) ++joined[{j.weights, j.parts}];
+  for (Join& j : joins) {
+    if (joined[{j.weights, j.parts}] != readers[j.weights]) continue;
+    kernels[j.last] = std::move(j.whole);
+    for (size_t i : j.before) kernels[i].nodes.clear();
+  }
+  kernels.erase(
+      std::remove_if(kernels.begin(), kernels.end(),
+                     [](const cost::Kernel& k) { return k.nodes.empty(); }),
+      kernels.end());
+}
 
 void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
   auto readers = ReadersOf(kernels);

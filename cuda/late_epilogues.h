@@ -25,6 +25,18 @@ void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
 // as they lie.
 void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
 
+// Joins products of few rows by constants with the kernels that compute a
+// pointwise function of equal parts of these rows, if nothing else reads them
+// or the constants:
+//
+//   y = matmul(x, w)
+//   z = mul(sigmoid(slice(y, 0..n)), slice(y, n..2n))
+void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels);
+
+// How many equal parts of rows of a product by a constant the kernel's result
+// is a function of; 1 if it is something else.
+int PartsOf(const ir::Graph& graph, const cost::Kernel& kernel);
+
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_LATE_EPILOGUES_H_

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cuda/constants.h"
+#include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
 #include "ops/status.h"
 
@@ -33,18 +34,14 @@ absl::Status Placement::Start(const std::vector<cost::Kernel>& kernels,
 }
 
 absl::StatusOr<Storage> Placement::ReadBy(const cost::Kernel& k, Value v) {
-  if (graph_.IsConstant(v)) {
-    return ConstantAt(v, IsFilter(k, v)             ? ConstantForm::kFilter
-                         : IsPointwiseOperand(k, v) ? ConstantForm::kOnce
-                                                    : ConstantForm::kDense);
-  }
+  if (graph_.IsConstant(v)) return ConstantAt(v, FormFor(k, v));
   const auto it = storage_.find(v);
   if (it == storage_.end()) return Invalid("a value was not computed");
   return it->second;
 }
 
 absl::StatusOr<Storage> Placement::Result(Value v) {
-  if (graph_.IsConstant(v)) return ConstantAt(v, ConstantForm::kDense);
+  if (graph_.IsConstant(v)) return ConstantAt(v, {});
   return storage_.at(v);
 }
 
@@ -70,6 +67,19 @@ void Placement::AddInput(NodeId id) {
   const int buffer = NewBuffer(Buffer::Kind::kInput, BytesOf(*type));
   storage_[{id, 0}] = {buffer, 0, DenseSteps(type->shape, false)};
   program_.inputs.push_back({*graph_.node(id).name, *type, buffer});
+}
+
+Placement::ConstantForm Placement::FormFor(const cost::Kernel& k,
+                                           Value v) const {
+  if (IsFilter(k, v)) return {ConstantForm::kFilter};
+  if (IsPointwiseOperand(k, v)) return {ConstantForm::kOnce};
+  for (NodeId id : k.nodes) {
+    const ir::Node& node = graph_.node(id);
+    if (!node.Is("matmul") || !(node.inputs[1] == v)) continue;
+    const int parts = PartsOf(graph_, k);
+    if (parts > 1) return {ConstantForm::kParts, parts};
+  }
+  return {};
 }
 
 bool Placement::IsFilter(const cost::Kernel& k, Value v) const {
@@ -118,7 +128,7 @@ std::vector<int64_t> Placement::RepeatedSteps(
 }
 
 absl::StatusOr<Storage> Placement::ConstantAt(Value v, ConstantForm form) {
-  if (form == ConstantForm::kOnce && !(SourceOf(v) == v)) {
+  if (form.kind == ConstantForm::kOnce && !(SourceOf(v) == v)) {
     ASSIGN_OR_RETURN(Storage s, ConstantAt(SourceOf(v), form));
     s.steps = RepeatedSteps(v, s.steps);
     return s;
@@ -132,11 +142,16 @@ absl::StatusOr<Storage> Placement::ConstantAt(Value v, ConstantForm form) {
   const TensorType& type = graph_.type(v);
   SharedBytes data = found->second;
   std::vector<int64_t> steps = DenseSteps(type.shape, false);
-  if (form == ConstantForm::kFilter) {
+  if (form.kind == ConstantForm::kFilter) {
     steps = FilterSteps(type.shape);
     data = WithSteps(data, type, steps);
-  } else if (form == ConstantForm::kOnce) {
+  } else if (form.kind == ConstantForm::kOnce) {
     steps = WithoutRepeats(type, data);
+  } else if (form.kind == ConstantForm::kParts) {
+    const int64_t columns = type.shape[1], parts = form.parts;
+    data =
+        WithSteps(data, {type.dtype, {type.shape[0], parts, columns / parts}},
+                  {columns, 1, parts});
   }
   const auto bytes = static_cast<int64_t>(data.view.size());
   Storage s{NewBuffer(Buffer::Kind::kConstant, bytes), 0, std::move(steps)};

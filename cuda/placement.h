@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -54,9 +55,16 @@ class Placement {
   bool IsInPlace(Value v, Value concat, int64_t at) const;
 
  private:
-  // How a constant lies: row by row, as filters do, or without what is
-  // repeated.
-  enum class ConstantForm { kDense, kFilter, kOnce };
+  // How a constant lies: row by row, as filters do, without what is repeated,
+  // or, for products that compute functions of parts of their rows, with the
+  // columns of which one result is made side by side.
+  struct ConstantForm {
+    enum Kind { kDense, kFilter, kOnce, kParts } kind = kDense;
+    int parts = 1;
+    bool operator<(const ConstantForm& o) const {
+      return std::tie(kind, parts) < std::tie(o.kind, o.parts);
+    }
+  };
 
   // The concat in whose output a value is computed, and where along its axis.
   struct InPlace {
@@ -65,6 +73,7 @@ class Placement {
   };
 
   void AddInput(NodeId id);
+  ConstantForm FormFor(const cost::Kernel& k, Value v) const;
   bool IsFilter(const cost::Kernel& k, Value v) const;
   // True if what the kernel does with the value is pointwise at once: it need
   // not lie there as often as it is repeated.

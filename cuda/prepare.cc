@@ -115,6 +115,13 @@ class Preparation {
         return absl::OkStatus();
       }
     }
+    if (node.Is("concat")) {
+      ASSIGN_OR_RETURN(const std::optional<Value> v, Adjoining(node, in));
+      if (v) {
+        values_[{id, 0}] = *v;
+        return absl::OkStatus();
+      }
+    }
     if (node.Is("conv2d")) {
       ASSIGN_OR_RETURN(const Value v, Convolution(node, in));
       values_[{id, 0}] = v;
@@ -200,6 +207,70 @@ class Preparation {
                                         {"to", Ints{at + 1}}}));
     ASSIGN_OR_RETURN(
         v, out_.Add("reshape", {v}, {{"shape", graph_.type({id, 0}).shape}}));
+    return v;
+  }
+
+  // So many elements of a value, one after the other, row by row.
+  struct Piece {
+    Value of;
+    int64_t from = 0, count = 0;
+  };
+
+  static bool IsOneRow(const Ints& shape, int64_t axis) {
+    for (int64_t d = 0; d < axis; ++d) {
+      if (shape[d] != 1) return false;
+    }
+    return true;
+  }
+
+  // The value that reshapes and slices take v from, as one piece.
+  Piece PieceOf(Value v) const {
+    Piece piece{v, 0, NumElements(out_.type(v))};
+    for (;;) {
+      const ir::Node& node = out_.node(piece.of.node);
+      if (node.Is("slice")) {
+        const Ints& shape = out_.type(node.inputs[0]).shape;
+        const Ints &axes = node.attrs->Ints("axes"),
+                   &step = node.attrs->Ints("step");
+        if (axes.size() != 1 || step[0] != 1 || !IsOneRow(shape, axes[0])) {
+          return piece;
+        }
+        int64_t inner = 1;
+        for (size_t d = axes[0] + 1; d < shape.size(); ++d) inner *= shape[d];
+        piece.from += node.attrs->Ints("from")[0] * inner;
+      } else if (!node.Is("reshape")) {
+        return piece;
+      }
+      piece.of = node.inputs[0];
+    }
+  }
+
+  // A concat of pieces that lie one after the other is a view.
+  absl::StatusOr<std::optional<Value>> Adjoining(const ir::Node& node,
+                                                 const std::vector<Value>& in) {
+    Ints shape = out_.type(in[0]).shape;
+    const int64_t axis = node.attrs->Int("axis");
+    if (!IsOneRow(shape, axis)) return std::nullopt;
+    Piece all = PieceOf(in[0]);
+    if (all.of == in[0]) return std::nullopt;
+    for (size_t i = 1; i < in.size(); ++i) {
+      const Piece next = PieceOf(in[i]);
+      if (!(next.of == all.of) || next.from != all.from + all.count) {
+        return std::nullopt;
+      }
+      all.count += next.count;
+      shape[axis] += out_.type(in[i]).shape[axis];
+    }
+    const int64_t size = NumElements(out_.type(all.of));
+    Value v = all.of;
+    if (all.count < size) {
+      ASSIGN_OR_RETURN(v, out_.Add("reshape", {v}, {{"shape", Ints{size}}}));
+      ASSIGN_OR_RETURN(v, out_.Add("slice", {v},
+                                   {{"axes", Ints{0}},
+                                    {"from", Ints{all.from}},
+                                    {"to", Ints{all.from + all.count}}}));
+    }
+    ASSIGN_OR_RETURN(v, out_.Add("reshape", {v}, {{"shape", shape}}));
     return v;
   }
 

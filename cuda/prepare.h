@@ -15,7 +15,8 @@
 namespace isomer::cuda {
 
 // The whole graph before it is planned. Attention is opened, a gather at one
-// constant index becomes a slice. A convolution of
+// constant index becomes a slice, a concat of pieces that lie one after the
+// other in the value that they are taken from a view of it. A convolution of
 // 16-bit floats gets a multiple of 8 channels per group: missing ones are
 // zeros, narrow groups are put together with zeros between them.
 absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph);

@@ -222,12 +222,42 @@ absl::StatusOr<Result> ResultAt(const ProductCall& call, ElementCode& code,
   return Result{index[last], std::move(value)};
 }
 
+Epilogue NewEpilogue(const Place& place, const std::vector<std::string>& values,
+                     const std::vector<DimExpr>& offsets, ElementCode& code) {
+  Epilogue out;
+  out.type = PackType(place, values.size());
+  out.compute = code.Close();
+  absl::StrAppend(&out.compute, PackElements(place, values));
+  out.store = StorePack(place, offsets, code);
+  return out;
+}
+
+// The epilogue of element j of all parts of row mm.
+absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
+                                       const Product& p) {
+  ElementCode code = NewCode(call);
+  const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
+  const int64_t size = p.n / p.parts;
+  const DimExpr j = code.NewIndex("j", size);
+  for (int i = 0; i < p.parts; ++i) {
+    code.BindElement(call.core,
+                     OutputIndex(call, p, b, m, j + DimExpr(i * size)),
+                     absl::StrCat("acc[", i, "]"));
+  }
+  // The output has the core's dimensions but the last.
+  const std::vector<DimExpr> index = OutputIndex(call, p, b, m, j);
+  ASSIGN_OR_RETURN(const std::string value, code.At(call.output.value, index));
+  return NewEpilogue(call.output.place, {value},
+                     {code.Offset(call.output.place, index)}, code);
+}
+
 }  // namespace
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
   const ir::Node& core = CoreOf(call);
   Product p;
   p.dtype = call.graph->type(call.core).dtype;
+  p.parts = call.parts;
   p.convolution = core.Is("conv2d");
   if (p.convolution) {
     RETURN_IF_ERROR(AnalyzeWindow(call, p));
@@ -369,14 +399,14 @@ KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
   return out;
 }
 
-absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
-                                         const Product& p, int width) {
+absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call, const Product& p,
+                                    int width) {
+  if (p.parts > 1) return PartsEpilogue(call, p);
   ElementCode code = NewCode(call);
   code.SetVector(width);
   const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
   const DimExpr j = code.NewIndex("j", p.n / width);
   const std::vector<NodeId> path = Path(call);
-  const Place& place = call.output.place;
   std::vector<std::string> values;
   std::vector<DimExpr> offsets;
   for (int u = 0; u < width; ++u) {
@@ -385,10 +415,15 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                      ResultAt(call, code, path, OutputIndex(call, p, b, m, n),
                               absl::StrCat("acc[", u, "]")));
     values.push_back(result.value);
-    offsets.push_back(code.Offset(place, result.index));
+    offsets.push_back(code.Offset(call.output.place, result.index));
   }
-  std::string text = code.Close();
-  return absl::StrCat(text, StoreElements(place, values, offsets, code));
+  return NewEpilogue(call.output.place, values, offsets, code);
+}
+
+absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
+                                         const Product& p, int width) {
+  ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
+  return absl::StrCat(e.type, " pack;\n", e.compute, e.store);
 }
 
 absl::StatusOr<std::optional<ElementText>> ResultText(const ProductCall& call,

@@ -23,13 +23,17 @@
 namespace isomer::cuda {
 
 // What the kernel is to compute: `core` is a matmul or conv2d, `output` depends
-// on it through pointwise operators, casts, reshapes and transposes.
+// on it through pointwise operators, casts, reshapes and transposes; or, where
+// there are several parts, it is a pointwise function of so many equal parts of
+// the core's rows, and the columns of b of which one result is made lie side by
+// side in memory.
 struct ProductCall {
   const ir::Graph* graph = nullptr;
   Value core;
   std::vector<Operand> inputs;
   Operand output;
   bool constant_b = false;  // nothing on the device writes b
+  int parts = 1;
 };
 
 // How an operand lies in memory.
@@ -70,6 +74,7 @@ struct Product {
   // Every channel is convolved by itself: columns are channels, k is taps.
   bool depthwise = false;
   int64_t batch = 1, m = 1, n = 1, k = 1;
+  int parts = 1;  // columns of which one result is made
   OperandRun a, b;
   WindowRun window;
   double flops() const { return 2.0 * batch * m * n * k; }
@@ -107,8 +112,16 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
 // kNone can be computed element by element only.
 absl::StatusOr<Product> Analyze(const ProductCall& call);
 
-// Statements that take the sum `acc[0..width)` of elements (zb, mm, j * width +
-// u) of the core through the rest of the kernel and store the results.
+// Statements that take the sum `acc[0..width)` of columns j * width + u of row
+// (zb, mm), as they lie in memory, through the rest of the kernel to `pack`, a
+// variable of the given type, and that store it. The width is that of the parts
+// where there are several.
+struct Epilogue {
+  std::string type, compute, store;
+};
+absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call,
+                                    const Product& product, int width);
+// One after the other.
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& product, int width);
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
+#include "cuda/bulk_kernel.h"
 #include "cuda/element_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
@@ -208,10 +209,11 @@ class Maker {
   }
 
   // The only node of a kernel that is one of `cores`, and what the kernel
-  // reads; nothing if the result is of another size.
-  std::optional<ProductCall> CallOf(const Opened& o,
-                                    const std::set<absl::string_view>& cores = {
-                                        "matmul", "conv2d"}) const {
+  // reads; nothing if the result is not of the size of one of so many parts.
+  std::optional<ProductCall> CallOf(
+      const Opened& o,
+      const std::set<absl::string_view>& cores = {"matmul", "conv2d"},
+      int parts = 1) const {
     ProductCall call;
     bool found = false;
     for (NodeId id : o.graph->Order()) {
@@ -223,9 +225,10 @@ class Maker {
     }
     if (!found) return std::nullopt;
     const int64_t size = NumElements(o.graph->type(o.outputs[0]));
-    if (size == 0 || size != NumElements(o.graph->type(call.core))) {
+    if (size == 0 || size * parts != NumElements(o.graph->type(call.core))) {
       return std::nullopt;
     }
+    call.parts = parts;
     call.graph = o.graph.get();
     call.inputs = o.inputs;
     return call;
@@ -345,7 +348,8 @@ class Maker {
   }
 
   absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o) {
-    std::optional<ProductCall> found = CallOf(o);
+    std::optional<ProductCall> found =
+        CallOf(o, {"matmul", "conv2d"}, PartsOf(*graph_, k));
     if (!found) return false;
     ProductCall call = *std::move(found);
     const Value v = k.outputs[0];
@@ -382,16 +386,25 @@ class Maker {
                                  return WarpgroupProduct(call, p, t);
                                }});
     }
+    for (const BulkTiling& t : BulkTilings(p, options_.units)) {
+      step.variants.push_back({t.ToString(), [keep, call, p, t] {
+                                 return BulkProduct(call, p, t);
+                               }});
+    }
     if (p.depthwise) {
       step.variants.push_back(
           {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
     } else if (tilings.empty()) {
-      step.variants.push_back(
-          {"general", [keep, call, p] { return GeneralProduct(call, p); }});
+      step.variants.push_back({"general", [keep, call, p] {
+                                 return p.parts > 1 ? GeneralParts(call, p)
+                                                    : GeneralProduct(call, p);
+                               }});
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
-    RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
-    RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
+    if (p.parts == 1) {
+      RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
+      RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
+    }
     program_.steps.push_back(std::move(step));
     return true;
   }
@@ -591,6 +604,7 @@ absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
   }
   MoveEpilogues(prepared, kernels);
   MoveSums(prepared, kernels);
+  MoveParts(prepared, kernels);
   ASSIGN_OR_RETURN(Program program,
                    Maker(std::move(prepared), kernels, options).Make());
   program.planned = std::move(planned);

@@ -197,6 +197,7 @@ std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
 }
 
 int StoreWidth(const Product& p, int split) {
+  if (p.parts > 1) return p.parts;
   int width = 8;
   while (width > 1 && p.n % width != 0) width /= 2;
   // Peers are read four elements at a time.

@@ -4,7 +4,11 @@
 #ifndef ISOMER_CUDA_TILE_CODE_H_
 #define ISOMER_CUDA_TILE_CODE_H_
 
+#include <algorithm>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
@@ -38,8 +42,8 @@ struct WarpgroupForm {
 std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
                               const WarpgroupForm& form);
 
-// How many neighbouring results one thread stores at a time, where `split`
-// blocks share a tile.
+// How many neighbouring columns one thread makes results of at a time, where
+// `split` blocks share a tile.
 int StoreWidth(const Product& product, int split);
 
 // Statements that add the partial sums of a tile up and store what the kernel
@@ -48,6 +52,26 @@ int StoreWidth(const Product& product, int split);
 // block is number `part` of SPLIT.
 absl::StatusOr<std::string> StoreText(const ProductCall& call,
                                       const Product& product, int width);
+
+// Of tilings and the times that they are guessed to take, the likeliest: so
+// many at most, none that takes so many times as long as the first, and two
+// ways to split each shape, so that the guess decides little.
+template <class Tiling>
+std::vector<Tiling> Likeliest(std::vector<std::pair<double, Tiling>> found,
+                              size_t most, double times) {
+  std::stable_sort(
+      found.begin(), found.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Tiling> out;
+  std::map<std::string, int> tried;
+  for (const auto& [time, t] : found) {
+    if (time > times * found[0].first || out.size() >= most) break;
+    Tiling shape = t;
+    shape.split = 1;
+    if (++tried[shape.ToString()] <= 2) out.push_back(t);
+  }
+  return out;
+}
 
 // True if a convolution's windows reach outside of the image.
 bool IsPadded(const WindowRun& window);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +21,9 @@ namespace {
 constexpr int kStep = 64;  // of k, for one warpgroup
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kSharedLimit = 226 * 1024;
+// How many tilings are tried, and how many times as long as the likeliest.
+constexpr size_t kMostTilings = 8;
+constexpr double kHopeless = 2.5;
 
 // At least one step is multiplied, one is being read, one is on its way.
 int SharedBytes(const WarpgroupTiling& t) {
@@ -312,19 +314,7 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
       found.push_back({Guess(p, t, units), t});
     }
   }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
-  // Two ways to split each shape, so that the guess decides little.
-  std::vector<WarpgroupTiling> out;
-  std::map<std::string, int> tried;
-  for (const auto& [time, t] : found) {
-    if (time > 2.5 * found[0].first || out.size() >= 8) break;
-    WarpgroupTiling shape = t;
-    shape.split = 1;
-    if (++tried[shape.ToString()] <= 2) out.push_back(t);
-  }
-  return out;
+  return Likeliest(std::move(found), kMostTilings, kHopeless);
 }
 
 absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,

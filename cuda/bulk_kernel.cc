@@ -1,0 +1,372 @@
+// Tiles lie in shared memory as those of warpgroup_kernel.cc do: in rows of 128
+// bytes with the hardware's swizzle, along k or, where k is not contiguous in
+// b, along 64 columns. A stage is full when all bytes that were asked for are
+// there, and empty when every warp that multiplies it is done with it.
+#include "cuda/bulk_kernel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_replace.h"
+#include "cuda/tile_code.h"
+#include "ops/status.h"
+
+namespace isomer::cuda {
+
+namespace {
+
+constexpr int kStep = 64;  // of k
+constexpr int kPitch = 8;  // floats after each row of sums
+constexpr int kGroup = 8;  // row blocks whose columns are computed together
+constexpr int kSharedLimit = 226 * 1024;
+// How many tilings are tried, and how many times as long as the likeliest.
+constexpr size_t kMostTilings = 8;
+constexpr double kHopeless = 2.5;
+
+// Results are stored from the registers where no other block has a part of
+// them and four lie side by side.
+bool IsDirect(const Product& p, const BulkTiling& t) {
+  return t.split == 1 && p.parts == 1 && p.n % 4 == 0;
+}
+
+int SharedBytes(const Product& p, const BulkTiling& t) {
+  const int pipeline = t.stages * 2 * kStep * (t.tm + t.tn);
+  const int sums = IsDirect(p, t) ? 0 : 4 * t.tm * (t.tn + kPitch);
+  return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
+}
+
+// Blocks that a multiprocessor has room for.
+int Fit(const Product& p, const BulkTiling& t) {
+  const int registers = t.threads() * (t.tn / 2 + 40);
+  return std::max(
+      std::min({kSharedLimit / SharedBytes(p, t), 65536 / registers, 4}), 1);
+}
+
+constexpr char kHelpers[] = R"(
+struct __align__(64) iso_map { iso_u64 at[16]; };
+__device__ __forceinline__ void iso_barrier_start(iso_u32 at, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(at), "r"(count)
+               : "memory");
+}
+__device__ __forceinline__ void iso_barrier_expect(iso_u32 at, int bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   at), "r"(bytes) : "memory");
+}
+// If `yes`. Threads of a warp stay together, as multiplications want it.
+__device__ __forceinline__ void iso_barrier_arrive(iso_u32 at, int yes) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n"
+      "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}"
+      ::"r"(at), "r"(yes) : "memory");
+}
+__device__ __forceinline__ void iso_barrier_wait(iso_u32 at, int parity) {
+  iso_u32 done = 0;
+  while (!done) {
+    asm volatile(
+        "{\n.reg .pred p;\n"
+        "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
+        "selp.u32 %0, 1, 0, p;\n}"
+        : "=r"(done) : "r"(at), "r"(parity) : "memory");
+  }
+}
+// The tile at column x and row y of a matrix.
+__device__ __forceinline__ void iso_bring(iso_u32 to, const iso_map& map, int x,
+                                          int y, iso_u32 barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::"
+      "complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
+      ::"r"(to), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
+}
+)";
+
+constexpr char kBody[] = R"(
+  extern __shared__ __align__(128) unsigned char memory[];
+  __shared__ __align__(8) iso_u64 barriers[2 * STAGES];
+  const int tid = threadIdx.x, lane = tid % 32;
+  const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
+  const int zb = 0, part = blockIdx.z;
+  enum {
+    ROW_BLOCKS = (M + TM - 1) / TM,
+    COLUMN_BLOCKS = (N + TN - 1) / TN,
+    STEPS = (K + 63) / 64,
+    EACH = (STEPS + SPLIT - 1) / SPLIT
+  };
+  const int group = blockIdx.x / (GROUP * COLUMN_BLOCKS) * GROUP;
+  const int rows = ROW_BLOCKS - group < GROUP ? ROW_BLOCKS - group : GROUP;
+  const int inside = blockIdx.x % (GROUP * COLUMN_BLOCKS);
+  const int m0 = (group + inside % rows) * TM, n0 = inside / rows * TN;
+  const int first = part * EACH;
+  const int count = first + EACH < STEPS ? EACH : STEPS - first;
+  const iso_u32 start = (iso_shared(memory) + 1023) & ~1023u;
+  const iso_u32 a_stage = start, b_stage = start + STAGES * A_BYTES;
+  const iso_u32 full = iso_shared(barriers), empty = full + 8 * STAGES;
+  if (tid == 0) {
+    for (int s = 0; s < STAGES; ++s) {
+      iso_barrier_start(full + 8 * s, 1);
+      iso_barrier_start(empty + 8 * s, WARPS);
+    }
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  }
+  __syncthreads();
+  float d[TN / 2];
+#pragma unroll
+  for (int j = 0; j < TN / 2; ++j) d[j] = 0;
+  if (warp == WARPS) {
+    if (lane == 0) {
+      auto a_bring = [&](int slot, int t) {
+        iso_bring(a_stage + slot * A_BYTES, map0, (first + t) * 64, m0,
+                  full + 8 * slot);
+      };
+      auto b_bring = [&](int slot, int t) {
+        const iso_u32 to = b_stage + slot * B_BYTES;
+        const int k = (first + t) * 64;
+        if (B_ALONG_N) {
+#pragma unroll
+          for (int i = 0; i < TN / 64; ++i) {
+            iso_bring(to + i * 8192, map1, n0 + i * 64, k, full + 8 * slot);
+          }
+        } else {
+          iso_bring(to, map1, k, n0, full + 8 * slot);
+        }
+      };
+      const int ahead = count < STAGES ? count : STAGES;
+      for (int t = 0; t < ahead; ++t) {
+        iso_barrier_expect(full + 8 * t, A_BYTES + B_BYTES);
+        if (B_FIRST) b_bring(t, t);
+      }
+      iso_wait();
+      for (int t = 0; t < ahead; ++t) {
+        a_bring(t, t);
+        if (!B_FIRST) b_bring(t, t);
+      }
+      int slot = 0, parity = 0;
+      for (int t = STAGES; t < count; ++t) {
+        iso_barrier_wait(empty + 8 * slot, parity);
+        iso_barrier_expect(full + 8 * slot, A_BYTES + B_BYTES);
+        a_bring(slot, t);
+        b_bring(slot, t);
+        if (++slot == STAGES) slot = 0, parity ^= 1;
+      }
+    }
+    __syncwarp();
+  } else {
+    // Where this warpgroup's part of stage 0 lies, as the hardware wants it:
+    // within the block's own memory.
+    const iso_u64 kind = (iso_u64)1 << 62 | (iso_u64)64 << 32;
+    const iso_u64 a_first =
+        kind | (iso_u64)1 << 16 |
+        (iso_u64)((a_stage + warp / 4 * 8192) >> 4 & 16383);
+    const iso_u64 b_first = kind | (iso_u64)(B_ALONG_N ? 512 : 1) << 16 |
+                            (iso_u64)(b_stage >> 4 & 16383);
+    int slot = 0, parity = 0, before = 0;
+    for (int t = 0; t < count; ++t) {
+      iso_barrier_wait(full + 8 * slot, parity);
+      __syncwarp();
+      iso_multiply_fence();
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        iso_multiply(d, a_first + slot * (A_BYTES / 16) + k * 2,
+                     b_first + slot * (B_BYTES / 16) +
+                         k * (B_ALONG_N ? 128 : 2));
+      }
+      iso_multiply_commit();
+      iso_multiplied<1>();
+      // The step before is multiplied. Nothing waits for the last ones.
+      if (t > 0 && t - 1 + STAGES < count) {
+        iso_barrier_arrive(empty + 8 * before, lane == 0);
+      }
+      before = slot;
+      if (++slot == STAGES) slot = 0, parity ^= 1;
+    }
+    iso_multiplied<0>();
+#pragma unroll
+    for (int j = 0; j < TN / 2; ++j) asm volatile("" : "+f"(d[j])::"memory");
+  }
+  iso_wait();
+)";
+
+// Through shared memory; what StoreText gives follows.
+constexpr char kSums[] = R"(
+  __syncthreads();
+  float* sums = (float*)(memory + (start - iso_shared(memory)));
+  if (warp < WARPS) {
+#pragma unroll
+    for (int j = 0; j < TN / 8; ++j) {
+      float* at = sums + (warp * 16 + lane / 4) * PITCH + j * 8 + lane % 4 * 2;
+      *(float2*)at = make_float2(d[j * 4], d[j * 4 + 1]);
+      *(float2*)(at + 8 * PITCH) = make_float2(d[j * 4 + 2], d[j * 4 + 3]);
+    }
+  }
+)";
+
+// From the registers. Of every eight columns a thread has two; with its
+// neighbour it exchanges them for four of one or the other of two eights.
+// Several results are computed before any is stored, so that what they read is
+// asked for together; past the end that is read which is there.
+constexpr int kDirectWidth = 4;
+constexpr char kDirect[] = R"(
+  if (warp == WARPS) return;
+  enum { FULL = M % TM == 0 && N % TN == 0, TOGETHER = 4 };
+  const bool odd = lane % 2;
+#pragma unroll
+  for (int first = 0; first < TN / 8; first += TOGETHER) {
+    float accs[TOGETHER][4];
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int low = (first + u) / 2 * 8 + u % 2 * 2, high = low + 4;
+      const float x = __shfl_xor_sync(0xffffffffu, odd ? d[low] : d[high], 1);
+      const float y =
+          __shfl_xor_sync(0xffffffffu, odd ? d[low + 1] : d[high + 1], 1);
+      accs[u][0] = odd ? x : d[low];
+      accs[u][1] = odd ? y : d[low + 1];
+      accs[u][2] = odd ? d[high] : x;
+      accs[u][3] = odd ? d[high + 1] : y;
+    }
+    const int row = m0 + warp * 16 + lane / 4;
+    const int column = n0 + first * 8 + odd * 8 + lane % 4 / 2 * 4;
+    TYPE packs[TOGETHER];
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int mm = FULL || row + u % 2 * 8 < M ? row + u % 2 * 8 : M - 1;
+      const int nn = FULL || column + u / 2 * 16 < N ? column + u / 2 * 16
+                                                     : N - 4;
+      const int j = nn / 4;
+      const float* acc = accs[u];
+      TYPE& pack = packs[u];
+COMPUTE
+    }
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int mm = row + u % 2 * 8, nn = column + u / 2 * 16, j = nn / 4;
+      if (!FULL && (mm >= M || nn >= N)) continue;
+      const TYPE& pack = packs[u];
+SAVE
+    }
+  }
+)";
+
+// Microseconds, roughly, as in warpgroup_kernel.cc.
+double Guess(const Product& p, const BulkTiling& t, int units) {
+  const int64_t blocks =
+      CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn}) * t.split;
+  const double steps =
+      std::ceil(static_cast<double>(CeilDiv(p.k, int64_t{kStep})) / t.split);
+  const double usable = units * (t.split >= 8 ? 0.85 : t.split >= 4 ? 0.91 : 1);
+  const double busy = std::min<double>(
+      Fit(p, t), std::ceil(static_cast<double>(blocks) / usable));
+  const double waves = std::ceil(static_cast<double>(blocks) / (usable * busy));
+  const double math = 2.0 * t.tm * t.tn * kStep / 6e6;
+  const double bytes = 2.0 * (t.tm + t.tn) * kStep;
+  const double step =
+      std::max({math * busy, bytes * busy / 75e3, 0.7 / (t.stages - 1)});
+  // While one block stores, another multiplies.
+  const double results = 4.0 * t.tm * t.tn / 100e3;
+  const double sharing = t.split > 1 ? 1 + t.split * (0.25 + results) : 0;
+  return waves * (1.2 + steps * step + results + sharing);
+}
+
+// The matrix that the copy engine takes boxes of: `inner` contiguous elements
+// of `outer` rows.
+TensorMap MapOf(const ProductCall& call, const std::string& pointer,
+                int64_t offset, int64_t columns, int64_t rows, int64_t step,
+                int inner, int outer) {
+  TensorMap map;
+  for (size_t i = 0; i < call.inputs.size(); ++i) {
+    if (call.inputs[i].place.pointer == pointer) {
+      map.argument = static_cast<int>(i);
+    }
+  }
+  map.offset_bytes = 2 * offset;
+  map.size = {columns, rows};
+  map.step_bytes = 2 * step;
+  map.box = {inner, outer};
+  return map;
+}
+
+}  // namespace
+
+std::string BulkTiling::ToString() const {
+  return absl::StrFormat("tma %dx%d s%d z%d", tm, tn, stages, split);
+}
+
+std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
+  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
+  const std::optional<LibraryProduct> matrices = AsLibraryProduct(p);
+  if (!matrices || !matrices->a_inner || p.batch != 1 || p.m * p.n * p.k == 0) {
+    return {};
+  }
+  static constexpr BulkTiling kShapes[] = {
+      {192, 192, 4}, {128, 256, 4}, {128, 192, 5}, {128, 128, 6}, {128, 128, 3},
+      {128, 64, 4},  {64, 256, 5},  {64, 128, 4},  {64, 64, 6},
+  };
+  std::vector<std::pair<double, BulkTiling>> found;
+  const int64_t steps = CeilDiv(p.k, int64_t{kStep});
+  for (BulkTiling t : kShapes) {
+    if (t.tn > 64 && t.tn >= 2 * p.n) continue;
+    if (t.tm > 64 && t.tm >= 2 * p.m) continue;
+    for (int split : {1, 2, 4, 8}) {
+      t.split = split;
+      // Each block has steps of its own.
+      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split) continue;
+      if (SharedBytes(p, t) > kSharedLimit) continue;
+      found.push_back({Guess(p, t, units), t});
+    }
+  }
+  return Likeliest(std::move(found), kMostTilings, kHopeless);
+}
+
+absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
+                                         const Product& p,
+                                         const BulkTiling& t) {
+  const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
+  std::string store;
+  if (IsDirect(p, t)) {
+    ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
+    store = absl::StrReplaceAll(
+        kDirect, {{"COMPUTE", e.compute}, {"SAVE", e.store}, {"TYPE", e.type}});
+  } else {
+    ASSIGN_OR_RETURN(store, StoreText(call, p, width));
+    store = absl::StrCat(kSums, store);
+  }
+  const LibraryProduct matrices = *AsLibraryProduct(p);
+  const bool along_n = !matrices.b_inner;
+  const std::string defines = absl::StrFormat(
+      "enum { TM = %d, TN = %d, WK = 1, STAGES = %d, SPLIT = %d, NT = %d,\n"
+      "       WARPS = TM / 16, GROUP = %d, A_BYTES = TM * 128,\n"
+      "       B_BYTES = TN * 128, PITCH = TN + %d, WIDTH = %d,\n"
+      "       B_FIRST = %d, B_ALONG_N = %d };\n"
+      "enum : long long { M = %d, N = %d, K = %d };\n",
+      t.tm, t.tn, t.stages, t.split, t.threads(), kGroup, kPitch, width,
+      call.constant_b ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
+  KernelSource out;
+  out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
+                    matrices.a_step, kStep, t.tm),
+              along_n ? MapOf(call, p.b.pointer, matrices.b_offset, p.n, p.k,
+                              matrices.b_step, kStep, kStep)
+                      : MapOf(call, p.b.pointer, matrices.b_offset, p.k, p.n,
+                              matrices.b_step, kStep, t.tn)};
+  out.text = KernelText(
+      {.inputs = call.inputs,
+       .outputs = {call.output},
+       .maps = static_cast<int>(out.maps.size()),
+       .helpers = absl::StrCat(TileHelpers(), WarpgroupHelpers(), kHelpers,
+                               WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
+                                                 {.b_along_n = along_n}),
+                               defines),
+       .threads = t.threads(),
+       .blocks = Fit(p, t)},
+      absl::StrCat(kBody, store));
+  out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm}) *
+                               CeilDiv(p.n, int64_t{t.tn})),
+              1, t.split};
+  out.block = t.threads();
+  out.shared_bytes = SharedBytes(p, t);
+  out.cluster = t.split;
+  return out;
+}
+
+}  // namespace isomer::cuda

@@ -1,0 +1,38 @@
+// The source of kernels for products of 16-bit floats on Hopper whose tiles the
+// copy engine brings (TMA): one warp asks for tiles, warpgroups multiply them
+// where they lie in shared memory (wgmma). Blocks that multiply the same
+// columns may bring these once for all of them. Operands are matrices, so
+// convolutions are among them only where they have one tap; anything pointwise
+// may follow.
+#ifndef ISOMER_CUDA_BULK_KERNEL_H_
+#define ISOMER_CUDA_BULK_KERNEL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/product.h"
+
+namespace isomer::cuda {
+
+// How a product is cut. Warpgroups have 64 rows each of a tile of tm x tn;
+// `split` blocks share k.
+struct BulkTiling {
+  int tm = 128, tn = 128, stages = 4, split = 1;
+
+  int threads() const { return 2 * tm + 32; }
+  // "tma 128x128 s4 z1".
+  std::string ToString() const;
+};
+
+// Tilings that are worth trying for the product on a device of `units`, the
+// likeliest first; none if its operands do not lie as they have to.
+std::vector<BulkTiling> BulkTilings(const Product& product, int units);
+
+absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
+                                         const Product& product,
+                                         const BulkTiling& tiling);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_BULK_KERNEL_H_
