@@ -99,46 +99,43 @@ struct Device::Api {
 absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
   ASSIGN_OR_RETURN(const Library library, Library::Open({"libcuda.so.1"}));
   auto api = std::make_shared<Api>();
-  absl::Status status;
-  auto find = [&](const char* name, auto** function) {
-    if (status.ok()) status = library.Find(name, function);
-  };
-  find("cuInit", &api->init);
-  find("cuDriverGetVersion", &api->driver_version);
-  find("cuGetErrorName", &api->error_name);
-  find("cuDeviceGetCount", &api->device_count);
-  find("cuDeviceGetName", &api->device_name);
-  find("cuDeviceGetAttribute", &api->device_attribute);
-  find("cuDevicePrimaryCtxRetain", &api->retain_context);
-  find("cuDevicePrimaryCtxRelease_v2", &api->release_context);
-  find("cuCtxSetCurrent", &api->set_context);
-  find("cuMemAlloc_v2", &api->allocate);
-  find("cuMemFree_v2", &api->free);
-  find("cuMemcpyHtoDAsync_v2", &api->write_async);
-  find("cuMemcpyDtoHAsync_v2", &api->read_async);
-  find("cuMemsetD8Async", &api->fill_async);
-  find("cuMemcpyDtoDAsync_v2", &api->copy_async);
-  find("cuModuleLoadData", &api->load_module);
-  find("cuModuleGetFunction", &api->get_function);
-  find("cuFuncSetAttribute", &api->set_function_attribute);
-  find("cuLaunchKernelEx", &api->launch);
-  find("cuTensorMapEncodeTiled", &api->encode_map);
-  find("cuStreamCreate", &api->new_stream);
-  find("cuStreamDestroy_v2", &api->free_stream);
-  find("cuStreamWaitEvent", &api->stream_wait);
-  find("cuStreamSynchronize", &api->wait_stream);
-  find("cuStreamBeginCapture_v2", &api->begin_capture);
-  find("cuStreamEndCapture", &api->end_capture);
-  find("cuGraphInstantiateWithFlags", &api->instantiate);
-  find("cuGraphLaunch", &api->launch_graph);
-  find("cuGraphDestroy", &api->free_graph);
-  find("cuGraphExecDestroy", &api->free_exec);
-  find("cuEventCreate", &api->new_event);
-  find("cuEventDestroy_v2", &api->free_event);
-  find("cuEventRecord", &api->record);
-  find("cuEventSynchronize", &api->wait_event);
-  find("cuEventElapsedTime", &api->elapsed);
-  if (!status.ok()) return status;
+  Functions functions(library);
+  functions.Find("cuInit", &api->init);
+  functions.Find("cuDriverGetVersion", &api->driver_version);
+  functions.Find("cuGetErrorName", &api->error_name);
+  functions.Find("cuDeviceGetCount", &api->device_count);
+  functions.Find("cuDeviceGetName", &api->device_name);
+  functions.Find("cuDeviceGetAttribute", &api->device_attribute);
+  functions.Find("cuDevicePrimaryCtxRetain", &api->retain_context);
+  functions.Find("cuDevicePrimaryCtxRelease_v2", &api->release_context);
+  functions.Find("cuCtxSetCurrent", &api->set_context);
+  functions.Find("cuMemAlloc_v2", &api->allocate);
+  functions.Find("cuMemFree_v2", &api->free);
+  functions.Find("cuMemcpyHtoDAsync_v2", &api->write_async);
+  functions.Find("cuMemcpyDtoHAsync_v2", &api->read_async);
+  functions.Find("cuMemsetD8Async", &api->fill_async);
+  functions.Find("cuMemcpyDtoDAsync_v2", &api->copy_async);
+  functions.Find("cuModuleLoadData", &api->load_module);
+  functions.Find("cuModuleGetFunction", &api->get_function);
+  functions.Find("cuFuncSetAttribute", &api->set_function_attribute);
+  functions.Find("cuLaunchKernelEx", &api->launch);
+  functions.Find("cuTensorMapEncodeTiled", &api->encode_map);
+  functions.Find("cuStreamCreate", &api->new_stream);
+  functions.Find("cuStreamDestroy_v2", &api->free_stream);
+  functions.Find("cuStreamWaitEvent", &api->stream_wait);
+  functions.Find("cuStreamSynchronize", &api->wait_stream);
+  functions.Find("cuStreamBeginCapture_v2", &api->begin_capture);
+  functions.Find("cuStreamEndCapture", &api->end_capture);
+  functions.Find("cuGraphInstantiateWithFlags", &api->instantiate);
+  functions.Find("cuGraphLaunch", &api->launch_graph);
+  functions.Find("cuGraphDestroy", &api->free_graph);
+  functions.Find("cuGraphExecDestroy", &api->free_exec);
+  functions.Find("cuEventCreate", &api->new_event);
+  functions.Find("cuEventDestroy_v2", &api->free_event);
+  functions.Find("cuEventRecord", &api->record);
+  functions.Find("cuEventSynchronize", &api->wait_event);
+  functions.Find("cuEventElapsedTime", &api->elapsed);
+  RETURN_IF_ERROR(functions.status());
   return api;
 }
 
@@ -209,22 +206,23 @@ Device::~Device() {
   api_->release_context(ordinal_);
 }
 
+template <class T, class Opener>
+absl::StatusOr<T> Device::Shared(T& kept, const Opener& open) const {
+  absl::MutexLock lock(&libraries_mutex_);
+  if (kept == nullptr) {
+    ASSIGN_OR_RETURN(kept, open());
+  }
+  return kept;
+}
+
 absl::StatusOr<std::shared_ptr<const Blas>> Device::SharedBlas(
     const OpenBlas& open) const {
-  absl::MutexLock lock(&libraries_mutex_);
-  if (blas_ == nullptr) {
-    ASSIGN_OR_RETURN(blas_, open());
-  }
-  return blas_;
+  return Shared(blas_, open);
 }
 
 absl::StatusOr<std::shared_ptr<const Dnn>> Device::SharedDnn(
     const OpenDnn& open) const {
-  absl::MutexLock lock(&libraries_mutex_);
-  if (dnn_ == nullptr) {
-    ASSIGN_OR_RETURN(dnn_, open());
-  }
-  return dnn_;
+  return Shared(dnn_, open);
 }
 
 absl::Status Device::MakeCurrent() const {

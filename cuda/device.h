@@ -100,6 +100,9 @@ class Device {
   struct Api;
   Device() = default;
   absl::Status Check(int result, const std::string& what) const;
+  // What is kept, opened if it is not yet.
+  template <class T, class Opener>
+  absl::StatusOr<T> Shared(T& kept, const Opener& open) const;
 
   std::shared_ptr<const Api> api_;
   int ordinal_ = 0;

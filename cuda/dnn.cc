@@ -444,23 +444,20 @@ struct DnnPlan {
 absl::StatusOr<std::shared_ptr<const Dnn>> Dnn::Open() {
   ASSIGN_OR_RETURN(const Library library, Library::Open({"libcudnn.so.9"}));
   auto api = std::make_shared<DnnApi>();
-  absl::Status status;
-  auto find = [&](const char* name, auto** function) {
-    if (status.ok()) status = library.Find(name, function);
-  };
-  find("cudnnGetVersion", &api->version);
-  find("cudnnGetErrorString", &api->error_text);
-  find("cudnnGetLastErrorString", &api->last_error);
-  find("cudnnCreate", &api->create);
-  find("cudnnDestroy", &api->destroy);
-  find("cudnnSetStream", &api->set_stream);
-  find("cudnnBackendCreateDescriptor", &api->new_descriptor);
-  find("cudnnBackendDestroyDescriptor", &api->free_descriptor);
-  find("cudnnBackendSetAttribute", &api->set);
-  find("cudnnBackendGetAttribute", &api->get);
-  find("cudnnBackendFinalize", &api->finish);
-  find("cudnnBackendExecute", &api->run);
-  if (!status.ok()) return status;
+  Functions functions(library);
+  functions.Find("cudnnGetVersion", &api->version);
+  functions.Find("cudnnGetErrorString", &api->error_text);
+  functions.Find("cudnnGetLastErrorString", &api->last_error);
+  functions.Find("cudnnCreate", &api->create);
+  functions.Find("cudnnDestroy", &api->destroy);
+  functions.Find("cudnnSetStream", &api->set_stream);
+  functions.Find("cudnnBackendCreateDescriptor", &api->new_descriptor);
+  functions.Find("cudnnBackendDestroyDescriptor", &api->free_descriptor);
+  functions.Find("cudnnBackendSetAttribute", &api->set);
+  functions.Find("cudnnBackendGetAttribute", &api->get);
+  functions.Find("cudnnBackendFinalize", &api->finish);
+  functions.Find("cudnnBackendExecute", &api->run);
+  RETURN_IF_ERROR(functions.status());
   auto dnn = std::make_shared<Dnn>();
   dnn->version_ = static_cast<int64_t>(api->version());
   dnn->api_ = std::move(api);

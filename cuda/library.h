@@ -33,6 +33,22 @@ class Library {
   void* handle_ = nullptr;
 };
 
+// Finds functions one after the other, up to the first that is missing.
+class Functions {
+ public:
+  explicit Functions(const Library& library) : library_(library) {}
+
+  template <class F>
+  void Find(const char* name, F** function) {
+    if (status_.ok()) status_ = library_.Find(name, function);
+  }
+  const absl::Status& status() const { return status_; }
+
+ private:
+  const Library& library_;
+  absl::Status status_;
+};
+
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_LIBRARY_H_
