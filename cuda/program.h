@@ -99,6 +99,10 @@ struct Schedule {
     return p.stream < static_cast<int>(place.ended.size()) &&
            p.number < place.ended[p.stream];
   }
+  // What the program takes on these streams, in microseconds, if it takes so
+  // long on one: as much less as they save by the cost model, but no less than
+  // a graph takes to start all kernels.
+  double SideBySide(double on_one_us) const;
 };
 
 struct Program {

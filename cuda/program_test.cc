@@ -335,6 +335,10 @@ TEST(Schedule, BranchesRunSideBySide) {
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_GT(p->schedule.streams, 1);
   EXPECT_LT(p->schedule.us, 0.98 * p->schedule.in_a_row_us);
+  EXPECT_LT(p->schedule.SideBySide(1000), 980);
+  // Kernels are started one by one.
+  EXPECT_GT(p->schedule.SideBySide(1),
+            0.5 * static_cast<double>(p->steps.size()));
   ExpectOrdered(*p);
   // A wait for what has ended anyway is left out.
   size_t waits = 0;
@@ -354,6 +358,7 @@ TEST(Schedule, AChainIsOneStream) {
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(p->schedule.streams, 1);
   EXPECT_EQ(p->schedule.us, p->schedule.in_a_row_us);
+  EXPECT_EQ(p->schedule.SideBySide(1), 1);
   ExpectOrdered(*p);
   // Of what is computed, two results are alive at one time.
   EXPECT_LE(p->arena_bytes, 4 * 64 * 512 * 2);

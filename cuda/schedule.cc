@@ -12,6 +12,8 @@ namespace {
 // Microseconds: of the shortest kernel, and what waiting for another stream
 // takes longer than following a kernel of one's own.
 constexpr double kShortest = 2, kCrossing = 1.5;
+// From the start of one kernel of a graph to that of the next, on any stream.
+constexpr double kStart = 0.55;
 // What streams have to save, as a share of the whole.
 constexpr double kWorthwhile = 0.02;
 
@@ -135,6 +137,12 @@ Schedule MakeSchedule(const Program& program, int max_streams) {
   Schedule several = Scheduler(program, max_streams).Run();
   one.in_a_row_us = several.in_a_row_us = one.us;
   return several.us < (1 - kWorthwhile) * one.us ? several : one;
+}
+
+double Schedule::SideBySide(double on_one_us) const {
+  if (streams <= 1) return on_one_us;
+  return std::max(on_one_us * us / in_a_row_us,
+                  kStart * static_cast<double>(steps.size()));
 }
 
 }  // namespace isomer::cuda

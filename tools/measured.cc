@@ -120,8 +120,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   m.compile_seconds = executor->compile_seconds();
   m.streams = executor->streams();
   if (m.streams > 1) {
-    const cuda::Schedule& schedule = executor->program().schedule;
-    m.predicted.us *= schedule.us / schedule.in_a_row_us;
+    m.predicted.us = executor->program().schedule.SideBySide(m.predicted.us);
   }
   if (request.check) {
     ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
