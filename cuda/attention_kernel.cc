@@ -362,6 +362,10 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
     const int fit = std::max(
         1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 8}));
     const int64_t turns = CeilDiv(a.scores.n, int64_t{t.bn} * t.wk);
+    const double busy = std::min<double>(fit, std::ceil(blocks / units));
+    const double turn = 0.4 + busy * t.wm * t.wk * t.bn *
+                                  static_cast<double>(a.scores.k + a.values.n) *
+                                  16 * 2 / (t.warpgroups ? 5e6 : 2.5e6);
     for (int split : {1, 2, 4, 8}) {
       // Keys are shared where blocks are few, and each has some.
       if (split > 1 &&
@@ -370,11 +374,6 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
         continue;
       }
       t.split = split;
-      const double busy = std::min<double>(fit, std::ceil(blocks / units));
-      const double turn =
-          0.4 + busy * t.wm * t.wk * t.bn *
-                    static_cast<double>(a.scores.k + a.values.n) * 16 * 2 /
-                    (t.warpgroups ? 5e6 : 2.5e6);
       const auto each = static_cast<double>(CeilDiv(turns, int64_t{split}));
       found.push_back(
           {std::ceil(blocks * split / (units * busy)) * (1.5 + each * turn) +

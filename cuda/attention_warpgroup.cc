@@ -63,14 +63,9 @@ constexpr char kStart[] = R"(
     if (s < TURNS) load(s, s);
     iso_commit();
   }
-  const iso_u64 kind = (iso_u64)1 << 62 | (iso_u64)64 << 32;
-  const iso_u64 q_first =
-      kind | (iso_u64)1 << 16 |
-      (iso_u64)((q_stage + warp / 4 * 8192) >> 4 & 16383);
-  const iso_u64 k_first =
-      kind | (iso_u64)1 << 16 | (iso_u64)(k_stage >> 4 & 16383);
-  const iso_u64 v_first =
-      kind | (iso_u64)512 << 16 | (iso_u64)(v_stage >> 4 & 16383);
+  const iso_u64 q_first = iso_tile(q_stage + warp / 4 * 8192, false);
+  const iso_u64 k_first = iso_tile(k_stage, false);
+  const iso_u64 v_first = iso_tile(v_stage, true);
   float o[WIDTH / 2];
 #pragma unroll
   for (int j = 0; j < WIDTH / 2; ++j) o[j] = 0;

@@ -23,9 +23,6 @@ constexpr int kStep = 64;  // of k
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kGroup = 8;  // row blocks whose columns are computed together
 constexpr int kSharedLimit = 226 * 1024;
-// How many tilings are tried, and how many times as long as the likeliest.
-constexpr size_t kMostTilings = 8;
-constexpr double kHopeless = 2.5;
 
 // Results are stored from the registers where no other block has a part of
 // them and four lie side by side.
@@ -154,14 +151,9 @@ constexpr char kBody[] = R"(
     }
     __syncwarp();
   } else {
-    // Where this warpgroup's part of stage 0 lies, as the hardware wants it:
-    // within the block's own memory.
-    const iso_u64 kind = (iso_u64)1 << 62 | (iso_u64)64 << 32;
-    const iso_u64 a_first =
-        kind | (iso_u64)1 << 16 |
-        (iso_u64)((a_stage + warp / 4 * 8192) >> 4 & 16383);
-    const iso_u64 b_first = kind | (iso_u64)(B_ALONG_N ? 512 : 1) << 16 |
-                            (iso_u64)(b_stage >> 4 & 16383);
+    // Where this warpgroup's part of stage 0 lies.
+    const iso_u64 a_first = iso_tile(a_stage + warp / 4 * 8192, false);
+    const iso_u64 b_first = iso_tile(b_stage, B_ALONG_N);
     int slot = 0, parity = 0, before = 0;
     for (int t = 0; t < count; ++t) {
       iso_barrier_wait(full + 8 * slot, parity);
@@ -213,11 +205,11 @@ constexpr char kDirect[] = R"(
   enum { FULL = M % TM == 0 && N % TN == 0, TOGETHER = 4 };
   const bool odd = lane % 2;
 #pragma unroll
-  for (int first = 0; first < TN / 8; first += TOGETHER) {
+  for (int i = 0; i < TN / 8; i += TOGETHER) {
     float accs[TOGETHER][4];
 #pragma unroll
     for (int u = 0; u < TOGETHER; ++u) {
-      const int low = (first + u) / 2 * 8 + u % 2 * 2, high = low + 4;
+      const int low = (i + u) / 2 * 8 + u % 2 * 2, high = low + 4;
       const float x = __shfl_xor_sync(0xffffffffu, odd ? d[low] : d[high], 1);
       const float y =
           __shfl_xor_sync(0xffffffffu, odd ? d[low + 1] : d[high + 1], 1);
@@ -227,7 +219,7 @@ constexpr char kDirect[] = R"(
       accs[u][3] = odd ? d[high + 1] : y;
     }
     const int row = m0 + warp * 16 + lane / 4;
-    const int column = n0 + first * 8 + odd * 8 + lane % 4 / 2 * 4;
+    const int column = n0 + i * 8 + odd * 8 + lane % 4 / 2 * 4;
     TYPE packs[TOGETHER];
 #pragma unroll
     for (int u = 0; u < TOGETHER; ++u) {
@@ -255,10 +247,7 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
       CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn}) * t.split;
   const double steps =
       std::ceil(static_cast<double>(CeilDiv(p.k, int64_t{kStep})) / t.split);
-  const double usable = units * (t.split >= 8 ? 0.85 : t.split >= 4 ? 0.91 : 1);
-  const double busy = std::min<double>(
-      Fit(p, t), std::ceil(static_cast<double>(blocks) / usable));
-  const double waves = std::ceil(static_cast<double>(blocks) / (usable * busy));
+  const auto [busy, waves] = OccupancyOf(blocks, t.split, Fit(p, t), units);
   const double math = 2.0 * t.tm * t.tn * kStep / 6e6;
   const double bytes = 2.0 * (t.tm + t.tn) * kStep;
   const double step =
@@ -316,7 +305,7 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
       found.push_back({Guess(p, t, units), t});
     }
   }
-  return Likeliest(std::move(found), kMostTilings, kHopeless);
+  return Likeliest(std::move(found));
 }
 
 absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,

@@ -103,36 +103,10 @@ class Preparation {
   absl::Status Copy(NodeId id) {
     const ir::Node& node = graph_.node(id);
     const std::vector<Value> in = Mapped(node, values_);
-    if (node.Is("attention") || node.Is("masked_attention")) {
-      ASSIGN_OR_RETURN(const Value v, Open(node, in));
-      values_[{id, 0}] = v;
+    ASSIGN_OR_RETURN(const std::optional<Value> v, Instead(id, in));
+    if (v) {
+      values_[{id, 0}] = *v;
       return absl::OkStatus();
-    }
-    if (node.Is("gather")) {
-      ASSIGN_OR_RETURN(const std::optional<Value> v, Slice(id, in));
-      if (v) {
-        values_[{id, 0}] = *v;
-        return absl::OkStatus();
-      }
-    }
-    if (node.Is("concat")) {
-      ASSIGN_OR_RETURN(const std::optional<Value> v, Adjoining(node, in));
-      if (v) {
-        values_[{id, 0}] = *v;
-        return absl::OkStatus();
-      }
-    }
-    if (node.Is("conv2d")) {
-      ASSIGN_OR_RETURN(const Value v, Convolution(node, in));
-      values_[{id, 0}] = v;
-      return absl::OkStatus();
-    }
-    if (graph_.IsConstant({id, 0}) && IsElementwise(node)) {
-      ASSIGN_OR_RETURN(const std::optional<Value> v, BeforeRepeat(node, in));
-      if (v) {
-        values_[{id, 0}] = *v;
-        return absl::OkStatus();
-      }
     }
     ASSIGN_OR_RETURN(const NodeId made,
                      out_.AddNode(*node.op, in, *node.attrs));
@@ -140,6 +114,22 @@ class Preparation {
       values_[{id, k}] = {made, k};
     }
     return absl::OkStatus();
+  }
+
+  // What is computed in place of a node; nothing if it stays.
+  absl::StatusOr<std::optional<Value>> Instead(NodeId id,
+                                               const std::vector<Value>& in) {
+    const ir::Node& node = graph_.node(id);
+    if (node.Is("attention") || node.Is("masked_attention")) {
+      return Open(node, in);
+    }
+    if (node.Is("gather")) return Slice(id, in);
+    if (node.Is("concat")) return Adjoining(node, in);
+    if (node.Is("conv2d")) return Convolution(node, in);
+    if (graph_.IsConstant({id, 0}) && IsElementwise(node)) {
+      return BeforeRepeat(node, in);
+    }
+    return std::nullopt;
   }
 
   static bool IsElementwise(const ir::Node& node) {

@@ -257,6 +257,46 @@ FRAGMENTS
 STORE
 )";
 
+// Every thread computes all columns of its result.
+absl::StatusOr<KernelSource> GeneralParts(const ProductCall& call,
+                                          const Product& p) {
+  constexpr int kBlock = 128;
+  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, p.parts));
+  ASSIGN_OR_RETURN(const ElementText a, OperandText(call, p, 0));
+  ASSIGN_OR_RETURN(const ElementText b, OperandText(call, p, 1));
+  const int64_t size = p.n / p.parts, count = p.m * size;
+  const std::string text = absl::StrReplaceAll(
+      R"(
+  const int linear = blockIdx.x * BLOCK + threadIdx.x;
+  iso_wait();
+  if (linear >= COUNT) return;
+  const int j = linear % SIZE, mm = linear / SIZE, zb = 0;
+  float acc[PARTS] = {};
+  for (int kk = 0; kk < DEPTH; ++kk) {
+    A_STATEMENTS
+    const float x = A_VALUE;
+#pragma unroll
+    for (int i = 0; i < PARTS; ++i) {
+      const int nn = j * PARTS + i;
+      B_STATEMENTS
+      acc[i] += x * B_VALUE;
+    }
+  }
+EPILOGUE
+)",
+      {{"BLOCK", absl::StrCat(kBlock)},
+       {"COUNT", absl::StrCat(count)},
+       {"SIZE", absl::StrCat(size)},
+       {"DEPTH", absl::StrCat(p.k)},
+       {"PARTS", absl::StrCat(p.parts)},
+       {"A_STATEMENTS", a.statements},
+       {"A_VALUE", a.value},
+       {"B_STATEMENTS", b.statements},
+       {"B_VALUE", b.value},
+       {"EPILOGUE", epilogue}});
+  return KernelOfThreads(call, text, count, kBlock);
+}
+
 }  // namespace
 
 std::string Tiling::ToString() const {
@@ -362,6 +402,7 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
 
 absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
                                             const Product& p) {
+  if (p.parts > 1) return GeneralParts(call, p);
   ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, 1));
   ASSIGN_OR_RETURN(const ElementText a, OperandText(call, p, 0));
   ASSIGN_OR_RETURN(const ElementText b, OperandText(call, p, 1));
@@ -455,45 +496,6 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
               static_cast<int>(p.batch)};
   out.block = 256;
   return out;
-}
-
-absl::StatusOr<KernelSource> GeneralParts(const ProductCall& call,
-                                          const Product& p) {
-  constexpr int kBlock = 128;
-  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, p.parts));
-  ASSIGN_OR_RETURN(const ElementText a, OperandText(call, p, 0));
-  ASSIGN_OR_RETURN(const ElementText b, OperandText(call, p, 1));
-  const int64_t size = p.n / p.parts, count = p.m * size;
-  const std::string text = absl::StrReplaceAll(
-      R"(
-  const int linear = blockIdx.x * BLOCK + threadIdx.x;
-  iso_wait();
-  if (linear >= COUNT) return;
-  const int j = linear % SIZE, mm = linear / SIZE, zb = 0;
-  float acc[PARTS] = {};
-  for (int kk = 0; kk < DEPTH; ++kk) {
-    A_STATEMENTS
-    const float x = A_VALUE;
-#pragma unroll
-    for (int i = 0; i < PARTS; ++i) {
-      const int nn = j * PARTS + i;
-      B_STATEMENTS
-      acc[i] += x * B_VALUE;
-    }
-  }
-EPILOGUE
-)",
-      {{"BLOCK", absl::StrCat(kBlock)},
-       {"COUNT", absl::StrCat(count)},
-       {"SIZE", absl::StrCat(size)},
-       {"DEPTH", absl::StrCat(p.k)},
-       {"PARTS", absl::StrCat(p.parts)},
-       {"A_STATEMENTS", a.statements},
-       {"A_VALUE", a.value},
-       {"B_STATEMENTS", b.statements},
-       {"B_VALUE", b.value},
-       {"EPILOGUE", epilogue}});
-  return KernelOfThreads(call, text, count, kBlock);
 }
 
 absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,

@@ -37,9 +37,6 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Tiling& tiling);
 absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
                                             const Product& product);
-// The same of a product with several parts.
-absl::StatusOr<KernelSource> GeneralParts(const ProductCall& call,
-                                          const Product& product);
 
 // A convolution of every channel by itself; `product` is such a one.
 absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,

@@ -210,10 +210,9 @@ class Maker {
 
   // The only node of a kernel that is one of `cores`, and what the kernel
   // reads; nothing if the result is not of the size of one of so many parts.
-  std::optional<ProductCall> CallOf(
-      const Opened& o,
-      const std::set<absl::string_view>& cores = {"matmul", "conv2d"},
-      int parts = 1) const {
+  std::optional<ProductCall> CallOf(const Opened& o, int parts = 1,
+                                    const std::set<absl::string_view>& cores = {
+                                        "matmul", "conv2d"}) const {
     ProductCall call;
     bool found = false;
     for (NodeId id : o.graph->Order()) {
@@ -327,7 +326,7 @@ class Maker {
 
   // Pooling where channels lie side by side.
   absl::StatusOr<bool> AddPool(const cost::Kernel& k, const Opened& o) {
-    std::optional<ProductCall> found = CallOf(o, {"max_pool", "avg_pool"});
+    std::optional<ProductCall> found = CallOf(o, 1, {"max_pool", "avg_pool"});
     const Value v = k.outputs[0];
     if (!found || graph_->type(v).rank() != 4) return false;
     ProductCall call = *std::move(found);
@@ -348,8 +347,7 @@ class Maker {
   }
 
   absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o) {
-    std::optional<ProductCall> found =
-        CallOf(o, {"matmul", "conv2d"}, PartsOf(*graph_, k));
+    std::optional<ProductCall> found = CallOf(o, PartsOf(*graph_, k));
     if (!found) return false;
     ProductCall call = *std::move(found);
     const Value v = k.outputs[0];
@@ -395,10 +393,8 @@ class Maker {
       step.variants.push_back(
           {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
     } else if (tilings.empty()) {
-      step.variants.push_back({"general", [keep, call, p] {
-                                 return p.parts > 1 ? GeneralParts(call, p)
-                                                    : GeneralProduct(call, p);
-                               }});
+      step.variants.push_back(
+          {"general", [keep, call, p] { return GeneralProduct(call, p); }});
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
     if (p.parts == 1) {
@@ -538,7 +534,8 @@ class Maker {
     ASSIGN_OR_RETURN(const Opened whole,
                      Open(k, k.nodes, {k.outputs[which[0]]}, norms));
     if (whole.buffers != o.buffers) return absl::OkStatus();
-    std::optional<ProductCall> call = CallOf(whole, {"layer_norm", "rms_norm"});
+    std::optional<ProductCall> call =
+        CallOf(whole, 1, {"layer_norm", "rms_norm"});
     if (!call) return absl::OkStatus();
     call->output = outputs[0];
     call->output.value = whole.outputs[0];

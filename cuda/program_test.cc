@@ -479,6 +479,9 @@ TEST(Program, AllTilingsCompile) {
         "m = matmul(x, w)\nr = gelu(m)\noutput y = r\n",
         "input x: bf16[2000,768]\nconst w: bf16[768,768] = 0.5\n"
         "t = transpose(w, perm=[1 0])\nm = matmul(x, t)\noutput y = m\n",
+        "input q: f16[12,512,64]\ninput k: f16[12,64,512]\n"
+        "input v: f16[12,512,64]\ns = matmul(q, k)\np = softmax(s, axis=2)\n"
+        "o = matmul(p, v)\noutput y = o\n",
         "input x: f16[2,3,32,64]\ninput w: f16[2,3,32,64]\n"
         "t = transpose(w, perm=[0 1 3 2])\nm = matmul(x, t)\noutput y = m\n",
         "input x: bf16[1,16,14,14]\nconst w: bf16[32,16,3,3] = 0.5\n"

@@ -1,6 +1,8 @@
 // Source text; sums of other blocks are read where they lie.
 #include "cuda/tile_code.h"
 
+#include <cmath>
+
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "ops/status.h"
@@ -81,6 +83,12 @@ __device__ __forceinline__ void iso_multiply_commit() {
 template <int n>
 __device__ __forceinline__ void iso_multiplied() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(n) : "memory");
+}
+// Where tiles start, as multiplications want it: within the block's own memory,
+// in rows of 128 bytes along k, or along 64 columns, which are 8192 bytes apart.
+__device__ __forceinline__ iso_u64 iso_tile(iso_u32 at, bool columns) {
+  return (iso_u64)1 << 62 | (iso_u64)64 << 32 |
+         (iso_u64)(columns ? 512 : 1) << 16 | (iso_u64)(at >> 4 & 16383);
 }
 // What this thread copied is there for multiplications after a barrier.
 __device__ __forceinline__ void iso_publish() {
@@ -214,6 +222,16 @@ absl::StatusOr<std::string> StoreText(const ProductCall& call, const Product& p,
        {"ADD_OWN", AddSums(width, "*(const float4*)(at + AT)", "at[AT]")},
        {"ADD_PEER", AddSums(width, "iso_peer4(own + 4 * AT, r)",
                             "iso_peer1(own + 4 * AT, r)")}});
+}
+
+Occupancy OccupancyOf(int64_t blocks, int split, int fit, int units) {
+  // Clusters do not fill all multiprocessors.
+  const double usable = units * (split >= 8 ? 0.85 : split >= 4 ? 0.91 : 1);
+  const auto count = static_cast<double>(blocks);
+  Occupancy out;
+  out.busy = std::min<double>(std::max(fit, 1), std::ceil(count / usable));
+  out.waves = std::ceil(count / (usable * out.busy));
+  return out;
 }
 
 bool IsPadded(const WindowRun& g) {

@@ -5,6 +5,7 @@
 #define ISOMER_CUDA_TILE_CODE_H_
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
@@ -53,12 +54,19 @@ int StoreWidth(const Product& product, int split);
 absl::StatusOr<std::string> StoreText(const ProductCall& call,
                                       const Product& product, int width);
 
+// How many of so many blocks a multiprocessor has at a time, of those that fit,
+// and how often; `split` blocks are a cluster.
+struct Occupancy {
+  double busy = 1, waves = 1;
+};
+Occupancy OccupancyOf(int64_t blocks, int split, int fit, int units);
+
 // Of tilings and the times that they are guessed to take, the likeliest: so
 // many at most, none that takes so many times as long as the first, and two
 // ways to split each shape, so that the guess decides little.
 template <class Tiling>
 std::vector<Tiling> Likeliest(std::vector<std::pair<double, Tiling>> found,
-                              size_t most, double times) {
+                              size_t most = 8, double times = 2.5) {
   std::stable_sort(
       found.begin(), found.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -21,9 +21,6 @@ namespace {
 constexpr int kStep = 64;  // of k, for one warpgroup
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kSharedLimit = 226 * 1024;
-// How many tilings are tried, and how many times as long as the likeliest.
-constexpr size_t kMostTilings = 8;
-constexpr double kHopeless = 2.5;
 
 // At least one step is multiplied, one is being read, one is on its way.
 int SharedBytes(const WarpgroupTiling& t) {
@@ -198,14 +195,10 @@ LOADERS
     }
     iso_commit();
   }
-  // Where this warpgroup's part of stage 0 lies, as the hardware wants it:
-  // within the block's own memory.
-  const iso_u64 kind = (iso_u64)1 << 62 | (iso_u64)64 << 32;
+  // Where this warpgroup's part of stage 0 lies.
   const iso_u64 a_first =
-      kind | (iso_u64)1 << 16 |
-      (iso_u64)((a_stage + wk * (TM * 128) + wm * (ROWS * 128)) >> 4 & 16383);
-  const iso_u64 b_first = kind | (iso_u64)(B_ALONG_N ? 512 : 1) << 16 |
-                          (iso_u64)((b_stage + wk * (TN * 128)) >> 4 & 16383);
+      iso_tile(a_stage + wk * (TM * 128) + wm * (ROWS * 128), false);
+  const iso_u64 b_first = iso_tile(b_stage + wk * (TN * 128), B_ALONG_N);
   int slot = 0, next = STAGES - 2;
   for (int t = 0; t < count; ++t) {
     iso_arrived<STAGES - 3>();
@@ -264,11 +257,7 @@ double Guess(const Product& p, const WarpgroupTiling& t, int units) {
       static_cast<double>(CeilDiv(p.k, int64_t{kStep * t.wk})) / t.split);
   const int fit =
       std::min({kSharedLimit / SharedBytes(t), 65536 / (t.threads() * 168), 3});
-  // Clusters do not fill all multiprocessors.
-  const double usable = units * (t.split >= 8 ? 0.85 : t.split >= 4 ? 0.91 : 1);
-  const double busy = std::min<double>(
-      std::max(fit, 1), std::ceil(static_cast<double>(blocks) / usable));
-  const double waves = std::ceil(static_cast<double>(blocks) / (usable * busy));
+  const auto [busy, waves] = OccupancyOf(blocks, t.split, fit, units);
   const double math = 2.0 * t.tm * t.tn * kStep * t.wk / 5.5e6;
   const double bytes = 2.0 * (t.tm + t.tn) * kStep * t.wk;
   const double step =
@@ -314,7 +303,7 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
       found.push_back({Guess(p, t, units), t});
     }
   }
-  return Likeliest(std::move(found), kMostTilings, kHopeless);
+  return Likeliest(std::move(found));
 }
 
 absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
