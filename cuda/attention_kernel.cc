@@ -52,7 +52,7 @@ LOAD_KEYS
       const int kk = t * SLAB + c / (WIDTH / 8), at = c % (WIDTH / 8) * 8;
       const int there = kk < KEYS ? 8 : 0;
       iso_copy8(v_stage + 2 * ((slot * SLAB + c / (WIDTH / 8)) * VP + at),
-                V_POINTER + (there > 0 ? V_OFFSET + at : 0), there);
+                V_FROM, there);
     }
   };
   iso_wait();
@@ -61,7 +61,7 @@ LOAD_KEYS
     const int zb = z0 + row / QUERIES, mm = row % QUERIES;
     const int there = row < SHARED * QUERIES ? 8 : 0;
     iso_copy8(q_stage + 2 * (c / (HEAD / 8) * HP + at),
-              Q_POINTER + (there > 0 ? Q_OFFSET + at : 0), there);
+              Q_FROM, there);
   }
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
@@ -233,7 +233,7 @@ constexpr char kLoadRows[] = R"(
       const int nn = t * SLAB + c / (HEAD / 8), at = c % (HEAD / 8) * 8;
       const int there = nn < KEYS ? 8 : 0;
       iso_copy8(k_stage + 2 * (slot * K_STAGE + c / (HEAD / 8) * HP + at),
-                K_POINTER + (there > 0 ? K_OFFSET + at : 0), there);
+                K_FROM, there);
     })";
 constexpr char kLoadColumns[] = R"(
     for (int c = tid; c < HEAD * (SLAB / 8); c += NT) {
@@ -241,7 +241,7 @@ constexpr char kLoadColumns[] = R"(
       const int there = KEYS - at;
       iso_copy8(k_stage + 2 * (slot * K_STAGE + kk * (SLAB + PAD) +
                                c % (SLAB / 8) * 8),
-                K_POINTER + (there > 0 ? K_OFFSET + at : 0), there);
+                K_FROM, there);
     })";
 constexpr char kRowFragment[] =
     R"(        iso_matrix4(f, k_now + 2 * ((wk * BN + j * 16 + (lane & 7) +
@@ -294,12 +294,9 @@ absl::StatusOr<std::string> FilledIn(absl::string_view text,
       text, {{"RESCALE", absl::StrReplaceAll(kRescale, {{"EXP2", exp2}})},
              {"SCORE", score},
              {"EPILOGUE", epilogue},
-             {"Q_POINTER", a.scores.a.pointer},
-             {"Q_OFFSET", a.scores.a.offset},
-             {"K_POINTER", a.scores.b.pointer},
-             {"K_OFFSET", a.scores.b.offset},
-             {"V_POINTER", a.values.b.pointer},
-             {"V_OFFSET", a.values.b.offset}});
+             {"Q_FROM", AddressText(a.scores.a)},
+             {"K_FROM", AddressText(a.scores.b)},
+             {"V_FROM", AddressText(a.values.b)}});
 }
 
 std::string AttentionTiling::ToString() const {

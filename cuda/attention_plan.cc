@@ -150,8 +150,16 @@ std::map<size_t, AttentionPlan> FindAttention(
   return Finder(graph, kernels).Run();
 }
 
-Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy) {
+Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy,
+              bool with_concat) {
   Views out;
+  if (with_concat && absl::c_all_of(copy.nodes, [&](NodeId id) {
+        return IsView(graph.node(id)) || graph.node(id).Is("concat");
+      })) {
+    out.nodes = copy.nodes;
+    out.signature = copy.signature;
+    return out;
+  }
   out.rest = copy;
   Value v = copy.outputs[0];
   while (!out.rest.nodes.empty() && v.node == out.rest.nodes.back() &&

@@ -30,13 +30,16 @@ std::map<size_t, AttentionPlan> FindAttention(
     const ir::Graph& graph, const std::vector<cost::Kernel>& kernels);
 
 // A kernel that copies what a product reads, taken apart: the views at its end,
-// and what computes the value that they are views of, if anything.
+// and what computes the value that they are views of, if anything. All of it
+// counts as views where that is wanted and there is but a concat of views among
+// them.
 struct Views {
   std::vector<NodeId> nodes;
   cost::Kernel rest;      // no kernel of the plan: it has no signature
   std::string signature;  // of the whole kernel
 };
-Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy);
+Views ViewsOf(const ir::Graph& graph, const cost::Kernel& copy,
+              bool with_concat);
 
 }  // namespace isomer::cuda
 

@@ -36,7 +36,7 @@ constexpr char kStart[] = R"(
       const int nn = t * BN + r, there = nn < KEYS ? 8 : 0;
       iso_copy8(k_stage + slot * K_BYTES + piece / 8 * (BN * 128) + r * 128 +
                     (((piece % 8) ^ (r & 7)) << 4),
-                K_POINTER + (there > 0 ? K_OFFSET + at : 0), there);
+                K_FROM, there);
     }
 #pragma unroll
     for (int c = tid; c < BN * (WIDTH / 8); c += NT) {
@@ -45,7 +45,7 @@ constexpr char kStart[] = R"(
       iso_copy8(v_stage + slot * V_BYTES + r / 64 * (WIDTH * 128) +
                     piece / 8 * 8192 + r % 64 * 128 +
                     (((piece % 8) ^ (r & 7)) << 4),
-                V_POINTER + (there > 0 ? V_OFFSET + at : 0), there);
+                V_FROM, there);
     }
   };
   iso_wait();
@@ -55,7 +55,7 @@ constexpr char kStart[] = R"(
     const int there = row < SHARED * QUERIES ? 8 : 0;
     iso_copy8(q_stage + piece / 8 * (ROWS * 128) + r * 128 +
                   (((piece % 8) ^ (r & 7)) << 4),
-              Q_POINTER + (there > 0 ? Q_OFFSET + at : 0), there);
+              Q_FROM, there);
   }
   enum { TURNS = (KEYS + BN - 1) / BN };
 #pragma unroll

@@ -328,9 +328,23 @@ absl::StatusOr<std::string> ElementCode::Compute(
 }
 
 absl::StatusOr<std::optional<ElementCode::Source>> ElementCode::SourceOf(
-    Value v, std::vector<DimExpr> index) {
+    Value v, std::vector<DimExpr> index, int part) {
+  DimExpr past = 0;
   while (places_.count(v) == 0) {
     const ir::Node& node = graph_.node(v.node);
+    if (part != kWhole && node.Is("concat")) {
+      if (part >= static_cast<int>(node.inputs.size())) return std::nullopt;
+      const int64_t axis = node.attrs->Int("axis");
+      past = index[axis];
+      for (int k = 0; k < part; ++k) {
+        past -= DimExpr(graph_.type(node.inputs[k]).shape[axis]);
+      }
+      past = Tidy(past, intervals_);
+      v = node.inputs[part];
+      index[axis] = graph_.type(v).shape[axis] == 1 ? DimExpr(0) : past;
+      part = kWhole;
+      continue;
+    }
     if (node.kind != ir::Node::Kind::kOp || node.op->element.index == nullptr) {
       return std::nullopt;
     }
@@ -347,7 +361,7 @@ absl::StatusOr<std::optional<ElementCode::Source>> ElementCode::SourceOf(
     }
     v = node.inputs[e.input()];
   }
-  return Source{v, std::move(index)};
+  return Source{v, std::move(index), past};
 }
 
 // ---- Elements of one operator

@@ -83,13 +83,18 @@ class ElementCode {
   std::string Text(const DimExpr& e) const { return IndexText(e, intervals_); }
   const Intervals& intervals() const { return intervals_; }
   // If all that the element needs is one element in memory: its place there.
-  // Writes no statements.
+  // Writes no statements. With a `part`, one concat on the way there is taken
+  // for that operand of it; `past` is how far past the operand's start the
+  // element is.
   struct Source {
     Value value;
     std::vector<DimExpr> index;
+    DimExpr past = 0;
   };
+  static constexpr int kWhole = -1;
   absl::StatusOr<std::optional<Source>> SourceOf(Value v,
-                                                 std::vector<DimExpr> index);
+                                                 std::vector<DimExpr> index,
+                                                 int part = kWhole);
   // The sums that were written so far: their lengths, and the symbols that the
   // element they stand in depends on.
   struct Sum {

@@ -238,6 +238,7 @@ class Preparation {
   // A concat of pieces that lie one after the other is a view.
   absl::StatusOr<std::optional<Value>> Adjoining(const ir::Node& node,
                                                  const std::vector<Value>& in) {
+    if (in.size() == 1) return in[0];
     Ints shape = out_.type(in[0]).shape;
     const int64_t axis = node.attrs->Int("axis");
     if (!IsOneRow(shape, axis)) return std::nullopt;

@@ -75,17 +75,19 @@ int64_t SharedBatches(const DimExpr& offset, int64_t batch) {
   return shared;
 }
 
-absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
-                                     int operand) {
+// How an operand, or one part of what is put together to it, lies.
+absl::StatusOr<OperandRun> RunOf(const ProductCall& call, const Product& p,
+                                 int operand, int part, DimExpr* past) {
   ElementCode code = NewCode(call);
   const Indices i = NewIndices(code, p);
   OperandRun run;
   ASSIGN_OR_RETURN(const auto source,
                    code.SourceOf(CoreOf(call).inputs[operand],
-                                 FactorIndex(call, p, operand, i)));
+                                 FactorIndex(call, p, operand, i), part));
   const Operand* o = source ? Find(call, source->value) : nullptr;
   if (o == nullptr || o->place.dtype != p.dtype) return run;
   const DimExpr offset = code.Offset(o->place, source->index);
+  *past = source->past;
   run.pointer = o->place.pointer;
   const std::string outer = operand == 0 ? "mm" : "nn";
   if (const auto steps = Affine(offset, {"zb", outer, "kk"})) {
@@ -104,6 +106,32 @@ absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
     run.offset = without(outer);
   }
   return run;
+}
+
+absl::StatusOr<OperandRun> FactorRun(const ProductCall& call, const Product& p,
+                                     int operand) {
+  DimExpr past;
+  ASSIGN_OR_RETURN(OperandRun whole,
+                   RunOf(call, p, operand, ElementCode::kWhole, &past));
+  if (whole.run != Run::kNone || operand == 0 || !call.two_places) return whole;
+  ASSIGN_OR_RETURN(OperandRun first, RunOf(call, p, operand, 0, &past));
+  ASSIGN_OR_RETURN(const OperandRun rest, RunOf(call, p, operand, 1, &past));
+  ASSIGN_OR_RETURN(const OperandRun more, RunOf(call, p, operand, 2, &past));
+  // What is contiguous lies in one place.
+  const bool inner = first.run == Run::kInner;
+  const auto steps = Affine(past, {"zb", "nn", "kk"});
+  if (first.run == Run::kNone || rest.run != first.run ||
+      more.run != Run::kNone || !steps || (*steps)[inner ? 2 : 1] != 0) {
+    return whole;
+  }
+  first.steps = std::nullopt;
+  first.shared = std::min(first.shared, rest.shared);
+  ElementCode code = NewCode(call);
+  NewIndices(code, p);
+  first.if_rest = absl::StrCat(code.Text(past), " >= 0");
+  first.rest_pointer = rest.pointer;
+  first.rest_offset = rest.offset;
+  return first;
 }
 
 // Channels that lie side by side, in the image and in the filters.
@@ -386,6 +414,16 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
     return std::nullopt;
   }
   return library;
+}
+
+std::string AddressText(const OperandRun& run) {
+  if (run.if_rest.empty()) {
+    return absl::StrCat(run.pointer, " + (there > 0 ? ", run.offset,
+                        " + at : 0)");
+  }
+  return absl::StrCat("(there > 0 && ", run.if_rest, " ? ", run.rest_pointer,
+                      " + (", run.rest_offset, " + at) : ", run.pointer,
+                      " + (there > 0 ? ", run.offset, " + at : 0))");
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,

@@ -34,6 +34,7 @@ struct ProductCall {
   Operand output;
   bool constant_b = false;  // nothing on the device writes b
   int parts = 1;
+  bool two_places = false;  // b may lie in two
 };
 
 // How an operand lies in memory.
@@ -55,7 +56,14 @@ struct OperandRun {
   std::optional<std::array<int64_t, 4>> steps = {};
   // So many batches, one after the other, read the same.
   int64_t shared = 1;
+  // Where the C expression `if_rest` holds, the elements lie elsewhere. It is
+  // in what the offset is in.
+  std::string if_rest = {}, rest_pointer = {}, rest_offset = {};
 };
+
+// The address of the elements from `at` on of the contiguous index, if there
+// are any `there`.
+std::string AddressText(const OperandRun& run);
 
 // The geometry of a convolution with two spatial dimensions at most.
 struct WindowRun {

@@ -235,12 +235,16 @@ class Maker {
 
   // All kernels as one where that is possible, otherwise one by one.
   absl::Status AddAttention(const AttentionPlan& t, size_t last) {
-    std::vector<Views> copies;
-    for (size_t i : t.copies) copies.push_back(ViewsOf(*graph_, kernels_[i]));
-    ASSIGN_OR_RETURN(bool done, AddFused(t, kernels_[last], copies));
-    if (done) return absl::OkStatus();
+    for (bool with_concat : {true, false}) {
+      std::vector<Views> copies;
+      for (size_t i : t.copies) {
+        copies.push_back(ViewsOf(*graph_, kernels_[i], with_concat));
+      }
+      ASSIGN_OR_RETURN(const bool done, AddFused(t, kernels_[last], copies));
+      if (done) return absl::OkStatus();
+    }
     for (size_t i : t.copies) RETURN_IF_ERROR(AddKernel(kernels_[i]));
-    ASSIGN_OR_RETURN(done, AddFused(t, kernels_[last], {}));
+    ASSIGN_OR_RETURN(const bool done, AddFused(t, kernels_[last], {}));
     if (done) return absl::OkStatus();
     RETURN_IF_ERROR(AddKernel(kernels_[t.scores]));
     for (size_t i : t.between) RETURN_IF_ERROR(AddKernel(kernels_[i]));
@@ -295,6 +299,7 @@ class Maker {
     }
     auto scores = CallOf(one), values = CallOf(two);
     if (!scores || !values) return false;
+    scores->two_places = values->two_places = true;
     const Storage to = placement_.NewStorage(result);
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =

@@ -165,6 +165,38 @@ TEST(Program, KeysOfFewQueriesAreShared) {
   EXPECT_TRUE(shared.count(8)) << Steps(*p);
 }
 
+// Keys and values of the past, and new ones behind them.
+TEST(Program, AttentionReadsTwoPlaces) {
+  auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  const auto text = [](int past) {
+    return absl::StrCat(
+        "input q: f16[1,8,1,64]\ninput a: f16[1,2,", past,
+        ",64]\ninput x: f16[1,1,256]\ninput c: f16[1,2,", past, ",64]\n",
+        "s = slice(x, axes=[2], from=[0], to=[128])\n"
+        "t = slice(x, axes=[2], from=[128], to=[256])\n"
+        "b = reshape(s, shape=[1 2 1 64])\nd = reshape(t, shape=[1 2 1 64])\n"
+        "k = concat(a, b, axis=2)\nv = concat(c, d, axis=2)\nk1 = broadcast(k, "
+        "shape=",
+        "[1 2 4 ", past + 1,
+        " 64], dims=[0 1 3 4])\nk2 = reshape(k1, shape=[8 ", past + 1,
+        " 64])\nk3 = transpose(k2, perm=[0 2 1])\n",
+        "k4 = reshape(k3, shape=[1 8 64 ", past + 1, "])\n",
+        "v1 = broadcast(v, shape=[1 2 4 ", past + 1, " 64], dims=[0 1 3 4])\n",
+        "v2 = reshape(v1, shape=[1 8 ", past + 1, " 64])\ne = matmul(q, k4)\n",
+        "p = softmax(e, axis=3)\no = matmul(p, v2)\noutput y = o\n");
+  };
+  const auto p = Make(text(99));
+  ASSERT_TRUE(p.ok()) << p.status();
+  ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
+  for (const Variant& v : p->steps[0].variants) {
+    const auto source = v.source();
+    ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
+    const auto code = compiler->Compile(source->text, "sm_90a");
+    ASSERT_TRUE(code.ok()) << v.name << ": " << code.status() << source->text;
+  }
+}
+
 // A product of few rows and a function of equal parts of them.
 std::string PartsText(int rows, int size, int parts, const std::string& more) {
   std::string text =
