@@ -48,6 +48,8 @@ constexpr char kBody[] = R"(
   auto load = [&](int slot, int t) {
     const int zb = z0;
 LOAD_KEYS
+    // One stage: values arrive while scores are computed.
+    if (STAGES == 1) iso_commit();
     for (int c = tid; c < SLAB * (WIDTH / 8); c += NT) {
       const int kk = t * SLAB + c / (WIDTH / 8), at = c % (WIDTH / 8) * 8;
       const int there = kk < KEYS ? 8 : 0;
@@ -76,7 +78,7 @@ LOAD_KEYS
       load((t + STAGES - 1) % STAGES, first + t + STAGES - 1);
     }
     iso_commit();
-    iso_arrived<STAGES - 1>();
+    iso_arrived<STAGES == 1 ? 1 : STAGES - 1>();
     __syncthreads();
     if (t == 0) {
 #pragma unroll
@@ -131,6 +133,10 @@ RESCALE
     for (int j = 0; j < WIDTH / 8; ++j) {
 #pragma unroll
       for (int e = 0; e < 4; ++e) o[j][e] *= again[e / 2];
+    }
+    if (STAGES == 1) {
+      iso_arrived<0>();
+      __syncthreads();
     }
 #pragma unroll
     for (int i = 0; i < BN / 16; ++i) {
@@ -345,7 +351,9 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       {1, 4, 32, 3},        {4, 1, 64, 2, true},  {8, 1, 64, 2, true},
       {4, 1, 64, 3, true},  {8, 1, 64, 3, true},  {12, 1, 64, 2, true},
       {12, 1, 64, 3, true}, {8, 1, 128, 2, true}, {4, 1, 128, 2, true},
-      {1, 4, 16, 1},        {1, 2, 32, 1},
+      {1, 4, 16, 1},        {1, 2, 32, 1},        {4, 1, 128, 1},
+      {2, 1, 128, 1},       {2, 2, 64, 1},        {1, 4, 32, 1},
+      {8, 1, 128, 1},
   };
   std::vector<std::pair<double, AttentionTiling>> found;
   for (AttentionTiling t : kTilings) {
@@ -383,7 +391,7 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<AttentionTiling> out;
   for (const auto& [time, t] : found) {
-    if (out.size() < 10) out.push_back(t);
+    if (out.size() < 14) out.push_back(t);
   }
   return out;
 }

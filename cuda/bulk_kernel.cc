@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -23,6 +24,7 @@ constexpr int kStep = 64;  // of k
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kGroup = 8;  // row blocks whose columns are computed together
 constexpr int kSharedLimit = 226 * 1024;
+constexpr int kAheadBytes = 64 * 1024;
 
 // Results are stored from the registers where no other block has a part of
 // them and four lie side by side.
@@ -70,7 +72,13 @@ __device__ __forceinline__ void iso_barrier_wait(iso_u32 at, int parity) {
         : "=r"(done) : "r"(at), "r"(parity) : "memory");
   }
 }
-// The tile at column x and row y of a matrix.
+// The tile at column x and row y of a matrix, to the cache; to shared memory.
+__device__ __forceinline__ void iso_bring_ahead(const iso_map& map, int x,
+                                                int y) {
+  asm volatile(
+      "cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];"
+      ::"l"(&map), "r"(x), "r"(y) : "memory");
+}
 __device__ __forceinline__ void iso_bring(iso_u32 to, const iso_map& map, int x,
                                           int y, iso_u32 barrier) {
   asm volatile(
@@ -134,6 +142,14 @@ constexpr char kBody[] = R"(
       for (int t = 0; t < ahead; ++t) {
         iso_barrier_expect(full + 8 * t, A_BYTES + B_BYTES);
         if (B_FIRST) b_bring(t, t);
+      }
+      // What there is no stage for yet.
+      for (int t = ahead; t < count && t < ahead + AHEAD; ++t) {
+        const int k = (first + t) * 64;
+        for (int i = 0; i < (B_ALONG_N ? TN / 64 : 1); ++i) {
+          iso_bring_ahead(map1, B_ALONG_N ? n0 + i * 64 : k,
+                          B_ALONG_N ? k : n0);
+        }
       }
       iso_wait();
       for (int t = 0; t < ahead; ++t) {
@@ -258,6 +274,13 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
   return waves * (1.2 + steps * step + results + sharing);
 }
 
+// True if b comes from memory in every run.
+bool IsCold(const ProductCall& call, const Product& p) {
+  return absl::c_any_of(call.inputs, [&](const Operand& o) {
+    return o.place.pointer == p.b.pointer && o.cold_bytes > 0;
+  });
+}
+
 // The matrix that the copy engine takes boxes of: `inner` contiguous elements
 // of `outer` rows.
 TensorMap MapOf(const ProductCall& call, const std::string& pointer,
@@ -327,10 +350,11 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
       "enum { TM = %d, TN = %d, WK = 1, STAGES = %d, SPLIT = %d, NT = %d,\n"
       "       WARPS = TM / 16, GROUP = %d, A_BYTES = TM * 128,\n"
       "       B_BYTES = TN * 128, PITCH = TN + %d, WIDTH = %d,\n"
-      "       B_FIRST = %d, B_ALONG_N = %d };\n"
+      "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), kGroup, kPitch, width,
-      call.constant_b ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
+      call.constant_b ? 1 : 0, along_n ? 1 : 0,
+      IsCold(call, p) ? kAheadBytes / (2 * kStep * t.tn) : 0, p.m, p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),

@@ -15,8 +15,6 @@ namespace {
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
 constexpr int kWarmUps = 5;
-// Weights of so many bytes stay in the cache from run to run.
-constexpr int64_t kCachedBytes = 40 << 20;
 // What is written to forget what is in the cache, and what copies of weights
 // may take.
 constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;

@@ -41,6 +41,8 @@ struct KernelSource {
 struct Operand {
   Value value;
   Place place;
+  // That lie there, if they are constants that come from memory in every run.
+  int64_t cold_bytes = 0;
 };
 
 // What stands around the statements of a kernel.
@@ -53,8 +55,9 @@ struct KernelFrame {
   int blocks = 0;  // on a multiprocessor at a time; 0: as many as fit
 };
 
-// The text of a kernel. It lets the next kernel be set up, and then does what
-// `body` says, which calls iso_wait() before it reads anything but constants.
+// The text of a kernel. It lets the next kernel be set up, asks for the small
+// constants that it reads, and then does what `body` says, which calls
+// iso_wait() before it reads anything but constants.
 std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
 // The type of a pack of elements as they are stored in a place.

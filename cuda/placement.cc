@@ -217,6 +217,12 @@ void Placement::FindInPlace(const std::vector<cost::Kernel>& kernels) {
   }
 }
 
+int64_t Placement::folded_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [v, data] : folded_) bytes += BytesOf(graph_.type(v));
+  return bytes;
+}
+
 absl::Status Placement::Fold(const std::vector<cost::Kernel>& kernels,
                              const Progress& progress) {
   std::set<Value> wanted;

@@ -38,6 +38,9 @@ class Placement {
   absl::Status Start(const std::vector<cost::Kernel>& kernels,
                      const Progress& progress);
 
+  // Of the constants that kernels read.
+  int64_t folded_bytes() const;
+
   int NewBuffer(Buffer::Kind kind, int64_t bytes);
   // Where a kernel reads a value.
   absl::StatusOr<Storage> ReadBy(const cost::Kernel& k, Value v);

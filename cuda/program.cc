@@ -111,6 +111,10 @@ class Maker {
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
+      if (graph_->IsConstant(reads[i]) &&
+          placement_.folded_bytes() > kCachedBytes) {
+        out.inputs.back().cold_bytes = program_.buffers[s.buffer].bytes;
+      }
       out.buffers.push_back(s.buffer);
       out.values.push_back(reads[i]);
     }
