@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct KernelSource {
 struct Operand {
   Value value;
   Place place;
+  // What all elements are, where that is known.
+  std::optional<double> number = {};
 };
 
 // What stands around the statements of a kernel.
