@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cuda/layouts.h"
 #include "cuda/library.h"
 #include "ops/status.h"
 
@@ -45,7 +46,7 @@ constexpr int kFloat = 0, kHalf = 2, kBfloat16 = 9;
 constexpr int kOfHandle = 0, kOfDataType = 1, kOfBool = 2, kOfInt64 = 3;
 constexpr int kOfFloat = 4, kOfDouble = 5, kOfPointer = 6, kOfConvMode = 7;
 constexpr int kOfHeuristic = 8, kOfKnob = 9, kOfNumericalNote = 11;
-constexpr int kOfPointwiseMode = 14, kOfDescriptor = 15;
+constexpr int kOfPointwiseMode = 14, kOfDescriptor = 15, kOfReduction = 18;
 constexpr int kOfBehaviorNote = 19;
 
 // Kinds of descriptors, and the attributes of each.
@@ -88,8 +89,15 @@ constexpr int kMatmulPrecision = 1500;
 constexpr int kMatmulOperation = 19;
 constexpr int kMatmulA = 1520, kMatmulB = 1521, kMatmulOut = 1522;
 constexpr int kMatmulWhat = 1523;
+constexpr int kReduction = 21;
+constexpr int kReductionMode = 1600, kReductionPrecision = 1601;
+constexpr int kReductionOperation = 22;
+constexpr int kReductionX = 1610, kReductionOut = 1611, kReductionWhat = 1612;
 
 constexpr int kCrossCorrelation = 1;
+// Of softmax: functions, and what is made of rows.
+constexpr int kDiv = 6, kExp = 13, kLog = 15;
+constexpr int kSum = 0, kMost = 3;
 constexpr int kModeA = 3, kModeFallback = 2;
 constexpr int kMaxNotes = 32, kMaxKnobs = 64, kMaxWays = 64;
 constexpr int64_t kAlignment = 16;  // bytes, of every tensor
@@ -131,17 +139,11 @@ int ModeOf(DnnOperation::Kind kind) {
   return 0;
 }
 
-// The steps of a result in between: as those of the output, without gaps.
-std::vector<int64_t> ResultSteps(const DnnProduct& p) {
-  const std::vector<int64_t>& shape = p.tensors[2].shape;
-  std::vector<int64_t> steps(shape.size(), 1);
-  int64_t step = p.convolution ? shape[1] : 1;
-  for (size_t d = shape.size(); d-- > (p.convolution ? 2u : 0u);) {
-    steps[d] = step;
-    step *= shape[d];
-  }
-  if (p.convolution) steps[0] = step;
-  return steps;
+// The shape of results in between: scores are of as many columns as keys.
+std::vector<int64_t> ResultShape(const DnnProduct& p) {
+  std::vector<int64_t> shape = p.tensors[2].shape;
+  if (p.attention) shape.back() = p.tensors[1].shape.back();
+  return shape;
 }
 
 absl::Status Check(const DnnApi& api, int result, const char* what) {
@@ -236,19 +238,20 @@ class Operations {
                                                 TypeOf(p.dtype), p.tensors[i]));
       tensors_.push_back(t);
     }
-    // The last result is the output.
-    const DnnTensor between = {"", p.tensors[2].shape, ResultSteps(p)};
-    for (size_t i = 0; i < p.operations.size(); ++i) {
-      ASSIGN_OR_RETURN(void* const t,
-                       AddTensor(kFirstResult + static_cast<int64_t>(i), kFloat,
-                                 between, Where::kNowhere));
+    // The last result is the output, or scores.
+    const size_t between = p.operations.size() + (p.attention ? 1 : 0);
+    while (results_.size() < between) {
+      ASSIGN_OR_RETURN(void* const t, AddResult(ResultShape(p), p.convolution));
       results_.push_back(t);
     }
-    results_.push_back(tensors_[2]);
-    RETURN_IF_ERROR(p.convolution ? AddConvolution(p) : AddMatmul());
+    if (!p.attention) results_.push_back(tensors_[2]);
+    RETURN_IF_ERROR(p.convolution
+                        ? AddConvolution(p)
+                        : AddMatmul(tensors_[0], tensors_[1], results_[0]));
     for (size_t i = 0; i < p.operations.size(); ++i) {
       RETURN_IF_ERROR(AddPointwise(p, static_cast<int>(i)));
     }
+    if (p.attention) RETURN_IF_ERROR(AddSoftmax(p));
     Descriptor graph(api_, kGraph);
     graph.Set(kGraphHandle, kOfHandle, 1, &handle);
     graph.Set(kGraphOperations, kOfDescriptor,
@@ -285,6 +288,15 @@ class Operations {
     return Add(std::move(t), "a tensor");
   }
 
+  // A result in between, without gaps.
+  absl::StatusOr<void*> AddResult(const std::vector<int64_t>& shape,
+                                  bool channels_last = false,
+                                  int type = kFloat) {
+    return AddTensor(kFirstResult + nowhere_++, type,
+                     {"", shape, DenseSteps(shape, channels_last)},
+                     Where::kNowhere);
+  }
+
   absl::Status AddConvolution(const DnnProduct& p) {
     Descriptor what(api_, kConvolution);
     what.SetEnum(kConvPrecision, kOfDataType, kFloat);
@@ -306,44 +318,91 @@ class Operations {
     return AddOperation(std::move(product));
   }
 
-  absl::Status AddMatmul() {
+  absl::Status AddMatmul(void* a, void* b, void* out) {
     Descriptor what(api_, kMatmul);
     what.SetEnum(kMatmulPrecision, kOfDataType, kFloat);
     ASSIGN_OR_RETURN(void* const how, Add(std::move(what), "a product"));
     Descriptor product(api_, kMatmulOperation);
     product.SetDescriptor(kMatmulWhat, how);
-    product.SetDescriptor(kMatmulA, tensors_[0]);
-    product.SetDescriptor(kMatmulB, tensors_[1]);
-    product.SetDescriptor(kMatmulOut, results_[0]);
+    product.SetDescriptor(kMatmulA, a);
+    product.SetDescriptor(kMatmulB, b);
+    product.SetDescriptor(kMatmulOut, out);
     return AddOperation(std::move(product));
   }
 
   absl::Status AddPointwise(const DnnProduct& p, int i) {
     const DnnOperation& o = p.operations[i];
+    void* other = nullptr;
+    if (o.result >= 0) other = results_[o.result];
+    if (o.tensor >= 0) other = tensors_[o.tensor];
+    if (o.number) {
+      const int64_t id = kFirstNumber + i;
+      const std::vector<int64_t> ones(p.tensors[2].shape.size(), 1);
+      ASSIGN_OR_RETURN(other,
+                       AddTensor(id, kFloat, {"", ones, ones}, Where::kNumber));
+      numbers_.push_back({id, static_cast<float>(*o.number)});
+    }
+    return AddFunction(ModeOf(o.kind), results_[o.x], other, results_[i + 1],
+                       o.limit);
+  }
+
+  // A function of one tensor or, with `other`, of two.
+  absl::Status AddFunction(int mode, void* x, void* other, void* out,
+                           std::optional<double> limit = {}) {
     Descriptor what(api_, kPointwise);
-    what.SetEnum(kPointwiseMode, kOfPointwiseMode, ModeOf(o.kind));
+    what.SetEnum(kPointwiseMode, kOfPointwiseMode, mode);
     what.SetEnum(kPointwisePrecision, kOfDataType, kFloat);
-    if (o.limit) {
-      const double lowest = 0, most = *o.limit;
+    if (limit) {
+      const double lowest = 0;
       what.Set(kPointwiseLowest, kOfDouble, 1, &lowest);
-      what.Set(kPointwiseMost, kOfDouble, 1, &most);
+      what.Set(kPointwiseMost, kOfDouble, 1, &*limit);
     }
     ASSIGN_OR_RETURN(void* const how, Add(std::move(what), "an operation"));
     Descriptor operation(api_, kOperation);
     operation.SetDescriptor(kOperationWhat, how);
-    operation.SetDescriptor(kOperationX, results_[o.x]);
-    if (o.result >= 0) operation.SetDescriptor(kOperationB, results_[o.result]);
-    if (o.tensor >= 0) operation.SetDescriptor(kOperationB, tensors_[o.tensor]);
-    if (o.number) {
-      const int64_t id = kFirstNumber + i;
-      const std::vector<int64_t> ones(p.tensors[2].shape.size(), 1);
-      ASSIGN_OR_RETURN(void* const t,
-                       AddTensor(id, kFloat, {"", ones, ones}, Where::kNumber));
-      operation.SetDescriptor(kOperationB, t);
-      numbers_.push_back({id, static_cast<float>(*o.number)});
-    }
-    operation.SetDescriptor(kOperationOut, results_[i + 1]);
+    operation.SetDescriptor(kOperationX, x);
+    if (other != nullptr) operation.SetDescriptor(kOperationB, other);
+    operation.SetDescriptor(kOperationOut, out);
     return AddOperation(std::move(operation));
+  }
+
+  // One number of each row.
+  absl::Status AddReduction(int mode, void* x, void* out) {
+    Descriptor what(api_, kReduction);
+    what.SetEnum(kReductionMode, kOfReduction, mode);
+    what.SetEnum(kReductionPrecision, kOfDataType, kFloat);
+    ASSIGN_OR_RETURN(void* const how, Add(std::move(what), "a reduction"));
+    Descriptor operation(api_, kReductionOperation);
+    operation.SetDescriptor(kReductionX, x);
+    operation.SetDescriptor(kReductionOut, out);
+    operation.SetDescriptor(kReductionWhat, how);
+    return AddOperation(std::move(operation));
+  }
+
+  // The softmax of the scores' rows, times values. Nobody reads `stats`, but
+  // engines know attention by it.
+  absl::Status AddSoftmax(const DnnProduct& p) {
+    using Kind = DnnOperation::Kind;
+    const std::vector<int64_t> shape = ResultShape(p);
+    std::vector<int64_t> row = shape;
+    row.back() = 1;
+    void* const scores = results_.back();
+    ASSIGN_OR_RETURN(void* const most, AddResult(row));
+    ASSIGN_OR_RETURN(void* const shifted, AddResult(shape));
+    ASSIGN_OR_RETURN(void* const power, AddResult(shape));
+    ASSIGN_OR_RETURN(void* const sum, AddResult(row));
+    ASSIGN_OR_RETURN(void* const log, AddResult(row));
+    ASSIGN_OR_RETURN(void* const stats, AddResult(row));
+    ASSIGN_OR_RETURN(void* const weights,
+                     AddResult(shape, false, TypeOf(p.dtype)));
+    RETURN_IF_ERROR(AddReduction(kMost, scores, most));
+    RETURN_IF_ERROR(AddFunction(ModeOf(Kind::kSub), scores, most, shifted));
+    RETURN_IF_ERROR(AddFunction(kExp, shifted, nullptr, power));
+    RETURN_IF_ERROR(AddReduction(kSum, power, sum));
+    RETURN_IF_ERROR(AddFunction(kLog, sum, nullptr, log));
+    RETURN_IF_ERROR(AddFunction(ModeOf(Kind::kAdd), most, log, stats));
+    RETURN_IF_ERROR(AddFunction(kDiv, power, sum, weights));
+    return AddMatmul(weights, tensors_.back(), tensors_[2]);
   }
 
   absl::Status AddOperation(Descriptor d) {
@@ -356,6 +415,7 @@ class Operations {
   std::vector<Descriptor> parts_;  // the graph and all that it is made of
   std::vector<std::pair<int64_t, float>> numbers_;
   std::vector<void*> tensors_, results_, operations_;
+  int64_t nowhere_ = 0;  // tensors that are never in memory
   void* graph_ = nullptr;
 };
 

@@ -1,7 +1,7 @@
-// Products and convolutions by cuDNN, which is opened when it is first asked
-// for. It has many ways to compute each: engines with settings, which it names
-// by numbers. Some are compiled when they are first wanted, which takes a
-// second or so; plans may be made in several threads at a time.
+// Products, convolutions and attention by cuDNN, which is opened when it is
+// first asked for. It has many ways to compute each: engines with settings,
+// which it names by numbers. Some are compiled when they are first wanted,
+// which takes a second or so; plans may be made in several threads at a time.
 #ifndef ISOMER_CUDA_DNN_H_
 #define ISOMER_CUDA_DNN_H_
 

@@ -31,16 +31,6 @@ std::optional<Kind> KindOf(const ir::Node& node) {
   return it->second;
 }
 
-// The number that all elements of a value are.
-std::optional<double> NumberOf(const ir::Graph& graph, Value v) {
-  const ir::Node* node = &graph.node(v.node);
-  while (node->op != nullptr && node->Is("broadcast")) {
-    node = &graph.node(node->inputs[0].node);
-  }
-  if (node->kind != ir::Node::Kind::kConstant) return std::nullopt;
-  return node->constant->Splat();
-}
-
 class Maker {
  public:
   Maker(const ProductCall& call, const Product& p)
@@ -86,16 +76,6 @@ class Maker {
     }
   }
 
-  bool IsAligned(const DnnTensor& t) const {
-    const int64_t chunk = 16 / ByteSize(p_.dtype);
-    bool aligned = t.offset % chunk == 0;
-    for (size_t d = 0; d < t.shape.size(); ++d) {
-      aligned = aligned &&
-                (t.shape[d] == 1 || t.steps[d] == 1 || t.steps[d] % chunk == 0);
-    }
-    return aligned;
-  }
-
   // A tensor of these sizes, if it may have these steps.
   std::optional<DnnTensor> Tensor(std::string pointer,
                                   std::vector<int64_t> shape,
@@ -105,7 +85,7 @@ class Maker {
       if (t.steps[d] == 0) t.shape[d] = 1;
     }
     Tidy(t);
-    if (!IsAligned(t)) return std::nullopt;
+    if (!IsAligned(t, p_.dtype)) return std::nullopt;
     return t;
   }
 
@@ -276,13 +256,35 @@ void UseOwnOrder(DnnProduct& p) {
 
 }  // namespace
 
+std::optional<double> NumberOf(const ir::Graph& graph, Value v) {
+  const ir::Node* node = &graph.node(v.node);
+  while (node->op != nullptr && node->Is("broadcast")) {
+    node = &graph.node(node->inputs[0].node);
+  }
+  if (node->kind != ir::Node::Kind::kConstant) return std::nullopt;
+  return node->constant->Splat();
+}
+
+bool IsAligned(const DnnTensor& t, DType dtype) {
+  const int64_t chunk = 16 / ByteSize(dtype);
+  bool aligned = t.offset % chunk == 0;
+  for (size_t d = 0; d < t.shape.size(); ++d) {
+    aligned = aligned &&
+              (t.shape[d] == 1 || t.steps[d] == 1 || t.steps[d] % chunk == 0);
+  }
+  return aligned;
+}
+
 std::string DnnText(const DnnProduct& p) {
   auto list = [](const std::vector<int64_t>& v) {
     return absl::StrCat("[", absl::StrJoin(v, " "), "]");
   };
-  std::string out = absl::StrCat(
-      DTypeName(p.dtype), p.convolution ? " conv" : " matmul", list(p.stride),
-      list(p.dilation), list(p.pad_begin), list(p.pad_end));
+  std::string out = absl::StrCat(DTypeName(p.dtype),
+                                 p.convolution ? " conv"
+                                 : p.attention ? " attention"
+                                               : " matmul",
+                                 list(p.stride), list(p.dilation),
+                                 list(p.pad_begin), list(p.pad_end));
   for (const DnnTensor& t : p.tensors) {
     absl::StrAppend(&out, " ", list(t.shape), list(t.steps), "+", t.offset);
   }

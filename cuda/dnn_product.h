@@ -1,6 +1,7 @@
 // Products and convolutions with what follows them, as cuDNN takes them: one
-// product and pointwise operations, over tensors with a step for each
-// dimension. Results in between are floats and never in memory.
+// product and pointwise operations, and what makes it attention, over tensors
+// with a step for each dimension. Results in between are floats and never in
+// memory.
 #ifndef ISOMER_CUDA_DNN_PRODUCT_H_
 #define ISOMER_CUDA_DNN_PRODUCT_H_
 
@@ -16,7 +17,8 @@
 namespace isomer::cuda {
 
 // Dimensions of an image or of filters: batch, channels, space; of a matrix:
-// batch, rows, columns. A dimension along which it is repeated has size 1.
+// batch, heads if it is one of attention, rows, columns. A dimension along
+// which it is repeated has size 1.
 struct DnnTensor {
   std::string pointer = {};
   std::vector<int64_t> shape = {}, steps = {};
@@ -37,6 +39,10 @@ struct DnnOperation {
 struct DnnProduct {
   DType dtype = DType::kF16;
   bool convolution = false;
+  // What comes of the operations are scores: the softmax of their rows is
+  // multiplied by the last of the tensors, the values. Fewer heads of keys and
+  // values are shared by neighbours.
+  bool attention = false;
   std::vector<int64_t> stride = {}, dilation = {};
   std::vector<int64_t> pad_begin = {}, pad_end = {};
   std::vector<DnnOperation> operations = {};
@@ -46,6 +52,12 @@ struct DnnProduct {
 
 // All that there is to say of it: equal products have equal texts.
 std::string DnnText(const DnnProduct& product);
+
+// The number that all elements of a value are.
+std::optional<double> NumberOf(const ir::Graph& graph, Value v);
+
+// True if it can be read and written 16 bytes at a time.
+bool IsAligned(const DnnTensor& tensor, DType dtype);
 
 // The product in that form with all that comes after it, if it has it. A tensor
 // without a pointer is zeros.

@@ -140,11 +140,14 @@ class OnDevice : public ::testing::Test {
     auto ways = (*dnn)->Ways(*v.dnn, 6, 2);
     EXPECT_TRUE(ways.ok()) << ways.status();
     if (!ways.ok()) return names;
+    std::string refused;
     for (const std::string& way : *ways) {
       auto plan = (*dnn)->Plan(*v.dnn, way);
       if (plan.ok()) names.push_back(absl::StrCat(v.name, " ", way));
+      absl::StrAppend(&refused, "\n", way, ": ", plan.status().ToString());
     }
-    EXPECT_FALSE(names.empty()) << DnnText(*v.dnn);
+    EXPECT_FALSE(names.empty())
+        << DnnText(*v.dnn) << refused << "\nof " << ways->size() << " ways";
     return names;
   }
 
@@ -391,6 +394,50 @@ TEST_F(OnDevice, AttentionWithSharedKeys) {
                      "w = reshape(u, shape=[2 ",
                      queries, " 256])\noutput y = w\n"),
         true);
+  }
+}
+
+// Queries, keys and values are parts of one tensor, with heads side by side;
+// some heads share keys and values.
+TEST_F(OnDevice, AttentionByCudnn) {
+  if (!device_->SharedDnn(Dnn::Open).ok()) {
+    GTEST_SKIP() << "SKIPPED: there is no cuDNN";
+  }
+  for (const auto& [type, batch, length, heads, shared, size, scale] :
+       std::vector<std::tuple<const char*, int, int, int, int, int, double>>{
+           {"f16", 16, 197, 12, 1, 64, 0.125},
+           {"bf16", 5, 259, 8, 4, 128, 0.0625},
+           {"f16", 1, 512, 32, 4, 128, 0.0625},
+           {"f16", 2, 300, 6, 2, 256, 0.0625},
+           {"f16", 3, 1001, 2, 1, 32, 1}}) {
+    const int kept = heads / shared, all = (heads + 2 * kept) * size;
+    auto part = [&, b = batch, n = length, d = size](const std::string& name,
+                                                     int from, int count) {
+      return absl::StrCat(name, "1 = slice(x, axes=[2], from=[", from * d,
+                          "], to=[", (from + count) * d, "])\n", name,
+                          "2 = reshape(", name, "1, shape=[", b, " ", n, " ",
+                          count, " ", d, "])\n", name, "3 = transpose(", name,
+                          "2, perm=[0 2 1 3])\n");
+    };
+    auto repeated = [&, b = batch, n = length, h = heads, s = shared,
+                     d = size](const std::string& name) {
+      return absl::StrCat(name, "4 = broadcast(", name, "3, shape=[", b, " ",
+                          kept, " ", s, " ", n, " ", d, "], dims=[0 1 3 4])\n",
+                          name, "5 = reshape(", name, "4, shape=[", b, " ", h,
+                          " ", n, " ", d, "])\n");
+    };
+    Compare(
+        absl::StrCat(
+            "input x: ", type, "[", batch, ",", length, ",", all,
+            "]\nconst c: ", type, "[] = ", scale, "\n", part("q", 0, heads),
+            part("k", heads, kept), part("v", heads + kept, kept),
+            repeated("k"), repeated("v"), "t = transpose(k5, perm=[0 1 3 2])\n",
+            "f = broadcast(c, shape=[", batch, " ", heads, " ", length, " ",
+            length, "], dims=[])\n", "s = matmul(q3, t)\ng = mul(s, f)\n",
+            "p = softmax(g, axis=3)\no = matmul(p, v5)\n",
+            "u = transpose(o, perm=[0 2 1 3])\n", "y = reshape(u, shape=[",
+            batch, " ", length, " ", heads * size, "])\noutput y = y\n"),
+        true, "cudnn");
   }
 }
 

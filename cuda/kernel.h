@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,8 @@ struct Operand {
   Place place;
   // That lie there, if they are constants that come from memory in every run.
   int64_t cold_bytes = 0;
+  // What all elements are, where that is known.
+  std::optional<double> number = {};
 };
 
 // What stands around the statements of a kernel.

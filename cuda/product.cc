@@ -18,21 +18,6 @@ namespace {
 // Elements that a 16-byte access holds.
 constexpr int64_t kChunk = 8;
 
-// The index of an operand of a plain product.
-std::vector<DimExpr> FactorIndex(const ProductCall& call, const Product& p,
-                                 int operand, const Indices& i) {
-  std::vector<DimExpr> index = OutputIndex(call, p, i.b, i.m, i.n);
-  const bool batched = ShapeOf(call, CoreOf(call).inputs[1]).size() > 2;
-  if (operand == 0) {
-    index.back() = i.k;
-  } else if (batched) {
-    index[index.size() - 2] = i.k;
-  } else {
-    index = {i.k, i.n};
-  }
-  return index;
-}
-
 // True if every coefficient but that of `symbol` is a multiple of a chunk, and
 // `symbol` stands alone with coefficient 1.
 bool IsContiguous(const DimExpr& offset, const std::string& symbol) {

@@ -59,6 +59,20 @@ std::vector<DimExpr> OutputIndex(const ProductCall& call, const Product& p,
   return index;
 }
 
+std::vector<DimExpr> FactorIndex(const ProductCall& call, const Product& p,
+                                 int operand, const Indices& i) {
+  std::vector<DimExpr> index = OutputIndex(call, p, i.b, i.m, i.n);
+  const bool batched = ShapeOf(call, CoreOf(call).inputs[1]).size() > 2;
+  if (operand == 0) {
+    index.back() = i.k;
+  } else if (batched) {
+    index[index.size() - 2] = i.k;
+  } else {
+    index = {i.k, i.n};
+  }
+  return index;
+}
+
 const Operand* Find(const ProductCall& call, Value v) {
   for (const Operand& o : call.inputs) {
     if (o.value == v) return &o;

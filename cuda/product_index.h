@@ -39,6 +39,10 @@ std::vector<DimExpr> OutputIndex(const ProductCall& call, const Product& p,
                                  const DimExpr& b, const DimExpr& m,
                                  const DimExpr& n);
 
+// The index of an operand of a plain product.
+std::vector<DimExpr> FactorIndex(const ProductCall& call, const Product& p,
+                                 int operand, const Indices& i);
+
 // The coefficients of `symbols` and the constant, if the offset is affine.
 std::optional<std::vector<int64_t>> Affine(
     const DimExpr& offset, const std::vector<std::string>& symbols);

@@ -11,6 +11,7 @@
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
 #include "cuda/bulk_kernel.h"
+#include "cuda/dnn_attention.h"
 #include "cuda/element_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
@@ -32,9 +33,10 @@ namespace {
 
 // Smaller products take no longer here than in a library; of cuDNN's, which
 // have to be compiled, those that are not convolutions pay where they are
-// large.
+// large. Small attention is over before one that is not started ahead starts.
 constexpr double kLibraryFlops = 1e6;
 constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
+constexpr double kDnnAttentionFlops = 2e8;
 constexpr double kLargeFlops = 2e9;
 constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
@@ -304,6 +306,9 @@ class Maker {
     auto scores = CallOf(one), values = CallOf(two);
     if (!scores || !values) return false;
     scores->two_places = values->two_places = true;
+    for (size_t i = 0; i < one.inputs.size(); ++i) {
+      scores->inputs[i].number = NumberOf(*graph_, one.values[i]);
+    }
     const Storage to = placement_.NewStorage(result);
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
@@ -326,6 +331,10 @@ class Maker {
            }});
     }
     if (step.variants.empty()) return false;
+    if (step.flops >= kDnnAttentionFlops) {
+      ASSIGN_OR_RETURN(auto product, AsDnnAttention(call, *a));
+      if (product) AddDnn(*std::move(product), {&one, &two}, to, step);
+    }
     for (const Views& c : copies) {
       if (!c.rest.nodes.empty()) RETURN_IF_ERROR(AddKernel(c.rest));
     }
@@ -461,18 +470,25 @@ class Maker {
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(auto product, AsDnnProduct(call, p));
-    if (!product) return absl::OkStatus();
+    if (product) AddDnn(*std::move(product), {&o}, to, step);
+    return absl::OkStatus();
+  }
+
+  // A variant by cuDNN, which reads inputs of these.
+  void AddDnn(DnnProduct product, const std::vector<const Opened*>& from,
+              const Storage& to, Step& step) {
     Variant v{"cudnn", nullptr};
-    for (const DnnTensor& t : product->tensors) {
-      int buffer = t.pointer.empty() ? Zeros(t, p.dtype) : to.buffer;
-      for (size_t i = 0; i < o.inputs.size(); ++i) {
-        if (o.inputs[i].place.pointer == t.pointer) buffer = o.buffers[i];
+    for (const DnnTensor& t : product.tensors) {
+      int buffer = t.pointer.empty() ? Zeros(t, product.dtype) : to.buffer;
+      for (const Opened* o : from) {
+        for (size_t i = 0; i < o->inputs.size(); ++i) {
+          if (o->inputs[i].place.pointer == t.pointer) buffer = o->buffers[i];
+        }
       }
       v.arguments.push_back(buffer);
     }
-    v.dnn = *std::move(product);
+    v.dnn = std::move(product);
     step.variants.push_back(std::move(v));
-    return absl::OkStatus();
   }
 
   // A buffer of zeros for the tensor.

@@ -75,6 +75,99 @@ TEST(Program, WhatCudnnDoesNotTakeIsNotOffered) {
             "[64 64 3 3][576 1 192 64]+0 [16 64 56 56][200704 1 3584 64]+0\n");
 }
 
+// Keys and values of the past, and new ones behind them.
+std::string TwoPlacesText(int queries, int past) {
+  return absl::StrCat(
+      "input q: f16[1,8,", queries, ",64]\ninput a: f16[1,2,", past,
+      ",64]\ninput x: f16[1,1,256]\ninput c: f16[1,2,", past, ",64]\n",
+      "s = slice(x, axes=[2], from=[0], to=[128])\n"
+      "t = slice(x, axes=[2], from=[128], to=[256])\n"
+      "b = reshape(s, shape=[1 2 1 64])\nd = reshape(t, shape=[1 2 1 64])\n"
+      "k = concat(a, b, axis=2)\nv = concat(c, d, axis=2)\nk1 = broadcast(k, "
+      "shape=",
+      "[1 2 4 ", past + 1, " 64], dims=[0 1 3 4])\nk2 = reshape(k1, shape=[8 ",
+      past + 1, " 64])\nk3 = transpose(k2, perm=[0 2 1])\n",
+      "k4 = reshape(k3, shape=[1 8 64 ", past + 1, "])\n",
+      "v1 = broadcast(v, shape=[1 2 4 ", past + 1, " 64], dims=[0 1 3 4])\n",
+      "v2 = reshape(v1, shape=[1 8 ", past + 1, " 64])\ne = matmul(q, k4)\n",
+      "p = softmax(e, axis=3)\no = matmul(p, v2)\noutput y = o\n");
+}
+
+// Attention of queries, keys and values that lie side by side in one tensor,
+// and so do heads; several of them share keys and values. `more` makes the
+// operand of the softmax of the product s; `guard` makes w of the softmax p.
+std::string AttentionText(const std::string& operand, const std::string& more,
+                          const std::string& weights = "p",
+                          const std::string& guard = "") {
+  return absl::StrCat(
+      "input x: f16[16,197,1024]\ninput m: f16[197,197]\n"
+      "const c: f16[] = 0.125\nconst z: f16[] = 0\n"
+      "f = broadcast(c, shape=[16 8 197 197], dims=[])\n"
+      "e = broadcast(z, shape=[16 8 197 197], dims=[])\n"
+      "n = broadcast(m, shape=[16 8 197 197], dims=[2 3])\n"
+      "x1 = slice(x, axes=[2], from=[0], to=[512])\n"
+      "x2 = reshape(x1, shape=[16 197 8 64])\n"
+      "q = transpose(x2, perm=[0 2 1 3])\n"
+      "k1 = slice(x, axes=[2], from=[512], to=[768])\n"
+      "k2 = reshape(k1, shape=[16 197 4 64])\n"
+      "k3 = transpose(k2, perm=[0 2 1 3])\n"
+      "k4 = broadcast(k3, shape=[16 4 2 197 64], dims=[0 1 3 4])\n"
+      "k5 = reshape(k4, shape=[16 8 197 64])\n"
+      "k = transpose(k5, perm=[0 1 3 2])\n"
+      "v1 = slice(x, axes=[2], from=[768], to=[1024])\n"
+      "v2 = reshape(v1, shape=[16 197 4 64])\n"
+      "v3 = transpose(v2, perm=[0 2 1 3])\n"
+      "v4 = broadcast(v3, shape=[16 4 2 197 64], dims=[0 1 3 4])\n"
+      "v = reshape(v4, shape=[16 8 197 64])\ns = matmul(q, k)\n",
+      more, "p = softmax(", operand, ", axis=3)\n", guard, "o = matmul(",
+      weights,
+      ", v)\nu = transpose(o, perm=[0 2 1 3])\n"
+      "y = reshape(u, shape=[16 197 512])\noutput y = y\n");
+}
+
+// Queries, keys, output and values, and the number by which scores are
+// multiplied.
+TEST(Program, AttentionIsOfferedToCudnn) {
+  const std::string tensors =
+      "f16 attention[][][][] [16 8 197 64][201728 64 1024 1]+0 "
+      "[16 4 64 197][201728 64 1 1024]+512 [16 8 197 64][100864 64 512 1]+0 "
+      "[16 4 197 64][201728 64 1024 1]+768";
+  EXPECT_EQ(OfferedToDnn(AttentionText("s", "")), tensors + "\n");
+  EXPECT_EQ(OfferedToDnn(AttentionText("g", "g = mul(f, s)\n")),
+            tensors + " 2(0,-1,-1,0x1p-3,)\n");
+  // A mask, another function, zeros for what is no number.
+  for (const std::string& other : {AttentionText("g", "g = add(s, n)\n"),
+                                   AttentionText("g", "g = tanh(s)\n"),
+                                   AttentionText("g", "g = mul(s, s)\n"),
+                                   AttentionText("g", "g = sub(e, s)\n"),
+                                   AttentionText("g", "g = mul(s, f)\n", "w",
+                                                 "i = is_nan(p)\n"
+                                                 "w = where(i, e, p)\n")}) {
+    EXPECT_EQ(OfferedToDnn(other), "") << other;
+  }
+}
+
+// Batches and heads that are one dimension; keys in two places, keys that lie
+// the other way, what is small.
+TEST(Program, AttentionIsOfferedWhereItFits) {
+  const auto text = [](const std::string& keys, int queries) {
+    return absl::StrCat("input q: f16[64,", queries, ",64]\n", keys,
+                        "input v: f16[64,256,64]\ns = matmul(q, k)\n"
+                        "p = softmax(s, axis=2)\no = matmul(p, v)\n"
+                        "output y = o\n");
+  };
+  const std::string keys =
+      "input t: f16[64,256,64]\nk = transpose(t, perm=[0 2 1])\n";
+  EXPECT_EQ(OfferedToDnn(text(keys, 256)),
+            "f16 attention[][][][] [1 64 256 64][1048576 16384 64 1]+0 "
+            "[1 64 64 256][1048576 16384 1 64]+0 "
+            "[1 64 256 64][1048576 16384 64 1]+0 "
+            "[1 64 256 64][1048576 16384 64 1]+0\n");
+  EXPECT_EQ(OfferedToDnn(text(keys, 1)), "");
+  EXPECT_EQ(OfferedToDnn(text("input k: f16[64,64,256]\n", 256)), "");
+  EXPECT_EQ(OfferedToDnn(TwoPlacesText(1024, 99)), "");
+}
+
 // Of kernels for Hopper alone; the others are compiled below.
 TEST(Program, EveryVariantOfLargeKernelsCompiles) {
   auto compiler = Compiler::Open();
@@ -165,28 +258,10 @@ TEST(Program, KeysOfFewQueriesAreShared) {
   EXPECT_TRUE(shared.count(8)) << Steps(*p);
 }
 
-// Keys and values of the past, and new ones behind them.
 TEST(Program, AttentionReadsTwoPlaces) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
-  const auto text = [](int past) {
-    return absl::StrCat(
-        "input q: f16[1,8,1,64]\ninput a: f16[1,2,", past,
-        ",64]\ninput x: f16[1,1,256]\ninput c: f16[1,2,", past, ",64]\n",
-        "s = slice(x, axes=[2], from=[0], to=[128])\n"
-        "t = slice(x, axes=[2], from=[128], to=[256])\n"
-        "b = reshape(s, shape=[1 2 1 64])\nd = reshape(t, shape=[1 2 1 64])\n"
-        "k = concat(a, b, axis=2)\nv = concat(c, d, axis=2)\nk1 = broadcast(k, "
-        "shape=",
-        "[1 2 4 ", past + 1,
-        " 64], dims=[0 1 3 4])\nk2 = reshape(k1, shape=[8 ", past + 1,
-        " 64])\nk3 = transpose(k2, perm=[0 2 1])\n",
-        "k4 = reshape(k3, shape=[1 8 64 ", past + 1, "])\n",
-        "v1 = broadcast(v, shape=[1 2 4 ", past + 1, " 64], dims=[0 1 3 4])\n",
-        "v2 = reshape(v1, shape=[1 8 ", past + 1, " 64])\ne = matmul(q, k4)\n",
-        "p = softmax(e, axis=3)\no = matmul(p, v2)\noutput y = o\n");
-  };
-  const auto p = Make(text(99));
+  const auto p = Make(TwoPlacesText(1, 99));
   ASSERT_TRUE(p.ok()) << p.status();
   ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
   for (const Variant& v : p->steps[0].variants) {
