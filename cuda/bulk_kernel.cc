@@ -274,11 +274,13 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
   return waves * (1.2 + steps * step + results + sharing);
 }
 
-// True if b comes from memory in every run.
-bool IsCold(const ProductCall& call, const Product& p) {
-  return absl::c_any_of(call.inputs, [&](const Operand& o) {
+// How many steps of b a block brings to the cache before it may read a: where b
+// comes from memory in every run, and few blocks read the same of it.
+int AheadSteps(const ProductCall& call, const Product& p, const BulkTiling& t) {
+  const bool cold = absl::c_any_of(call.inputs, [&](const Operand& o) {
     return o.place.pointer == p.b.pointer && o.cold_bytes > 0;
   });
+  return cold && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn) : 0;
 }
 
 // The matrix that the copy engine takes boxes of: `inner` contiguous elements
@@ -354,7 +356,7 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), kGroup, kPitch, width,
       call.constant_b ? 1 : 0, along_n ? 1 : 0,
-      IsCold(call, p) ? kAheadBytes / (2 * kStep * t.tn) : 0, p.m, p.n, p.k);
+      AheadSteps(call, p, t), p.m, p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),
