@@ -20,6 +20,7 @@ namespace {
 constexpr int kPad = 8;  // elements after each row, against bank conflicts
 constexpr int kSharedLimit = 220 * 1024;
 constexpr int64_t kMaxHead = 256;
+constexpr size_t kMostTilings = 14;
 
 int SharedBytes(const Attention& a, const AttentionTiling& t) {
   if (t.warpgroups) return WarpgroupSharedBytes(a, t);
@@ -391,7 +392,7 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       [](const auto& x, const auto& y) { return x.first < y.first; });
   std::vector<AttentionTiling> out;
   for (const auto& [time, t] : found) {
-    if (out.size() < 14) out.push_back(t);
+    if (out.size() < kMostTilings) out.push_back(t);
   }
   return out;
 }

@@ -24,7 +24,7 @@ constexpr int kStep = 64;  // of k
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kGroup = 8;  // row blocks whose columns are computed together
 constexpr int kSharedLimit = 226 * 1024;
-constexpr int kAheadBytes = 64 * 1024;
+constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
 // them and four lie side by side.
@@ -126,17 +126,20 @@ constexpr char kBody[] = R"(
         iso_bring(a_stage + slot * A_BYTES, map0, (first + t) * 64, m0,
                   full + 8 * slot);
       };
-      auto b_bring = [&](int slot, int t) {
-        const iso_u32 to = b_stage + slot * B_BYTES;
+      // bring(where in a stage, x, y) for the tiles of a step of b.
+      auto b_tiles = [&](int t, auto bring) {
         const int k = (first + t) * 64;
         if (B_ALONG_N) {
 #pragma unroll
-          for (int i = 0; i < TN / 64; ++i) {
-            iso_bring(to + i * 8192, map1, n0 + i * 64, k, full + 8 * slot);
-          }
+          for (int i = 0; i < TN / 64; ++i) bring(i * 8192, n0 + i * 64, k);
         } else {
-          iso_bring(to, map1, k, n0, full + 8 * slot);
+          bring(0, k, n0);
         }
+      };
+      auto b_bring = [&](int slot, int t) {
+        b_tiles(t, [&](int at, int x, int y) {
+          iso_bring(b_stage + slot * B_BYTES + at, map1, x, y, full + 8 * slot);
+        });
       };
       const int ahead = count < STAGES ? count : STAGES;
       for (int t = 0; t < ahead; ++t) {
@@ -145,11 +148,7 @@ constexpr char kBody[] = R"(
       }
       // What there is no stage for yet.
       for (int t = ahead; t < count && t < ahead + AHEAD; ++t) {
-        const int k = (first + t) * 64;
-        for (int i = 0; i < (B_ALONG_N ? TN / 64 : 1); ++i) {
-          iso_bring_ahead(map1, B_ALONG_N ? n0 + i * 64 : k,
-                          B_ALONG_N ? k : n0);
-        }
+        b_tiles(t, [&](int, int x, int y) { iso_bring_ahead(map1, x, y); });
       }
       iso_wait();
       for (int t = 0; t < ahead; ++t) {

@@ -217,7 +217,7 @@ void Placement::FindInPlace(const std::vector<cost::Kernel>& kernels) {
   }
 }
 
-int64_t Placement::folded_bytes() const {
+int64_t Placement::FoldedBytes() const {
   int64_t bytes = 0;
   for (const auto& [v, data] : folded_) bytes += BytesOf(graph_.type(v));
   return bytes;

@@ -39,7 +39,7 @@ class Placement {
                      const Progress& progress);
 
   // Of the constants that kernels read.
-  int64_t folded_bytes() const;
+  int64_t FoldedBytes() const;
 
   int NewBuffer(Buffer::Kind kind, int64_t bytes);
   // Where a kernel reads a value.

@@ -53,6 +53,7 @@ class Maker {
 
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
+    cold_ = placement_.FoldedBytes() > kCachedBytes;
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;
@@ -113,8 +114,7 @@ class Maker {
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
-      if (graph_->IsConstant(reads[i]) &&
-          placement_.folded_bytes() > kCachedBytes) {
+      if (cold_ && graph_->IsConstant(reads[i])) {
         out.inputs.back().cold_bytes = program_.buffers[s.buffer].bytes;
       }
       out.buffers.push_back(s.buffer);
@@ -609,6 +609,7 @@ class Maker {
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
   Placement placement_;
+  bool cold_ = false;  // constants come from memory in every run
 };
 
 }  // namespace

@@ -36,6 +36,20 @@ std::string Steps(const Program& p) {
   return text;
 }
 
+// The kernel of a variant, which compiles where there is a compiler.
+KernelSource Compiled(const absl::StatusOr<Compiler>& compiler,
+                      const Variant& v) {
+  const auto source = v.source();
+  EXPECT_TRUE(source.ok()) << v.name << ": " << source.status();
+  if (!source.ok()) return {};
+  if (!compiler.ok()) return *source;
+  const auto code = compiler->Compile(source->text, "sm_90a");
+  EXPECT_TRUE(code.ok()) << v.name << ": " << code.status() << "\n"
+                         << source->text.substr(
+                                source->text.find("extern \"C\""));
+  return *source;
+}
+
 // What cuDNN is offered of a graph's steps, as text; "" if it is nothing.
 std::string OfferedToDnn(absl::string_view text) {
   const auto program = Make(text);
@@ -198,11 +212,8 @@ TEST(Program, EveryVariantOfLargeKernelsCompiles) {
                            v.name == "norm" || v.name == "pool";
         if (!large) continue;
         kinds.insert(v.name.substr(0, 2));
-        const auto source = v.source();
-        ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
-        EXPECT_LE(source->shared_bytes, 227 * 1024) << v.name;
-        const auto code = compiler->Compile(source->text, "sm_90a");
-        ASSERT_TRUE(code.ok()) << v.name << ": " << code.status();
+        const KernelSource source = Compiled(compiler, v);
+        EXPECT_LE(source.shared_bytes, 227 * 1024) << v.name;
       }
     }
   }
@@ -248,12 +259,9 @@ TEST(Program, KeysOfFewQueriesAreShared) {
   ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
   std::set<int> shared;
   for (const Variant& v : p->steps[0].variants) {
-    const auto source = v.source();
-    ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
-    shared.insert(source->cluster);
-    EXPECT_EQ(source->grid[2], source->cluster);
-    const auto code = compiler->Compile(source->text, "sm_90a");
-    ASSERT_TRUE(code.ok()) << v.name << ": " << code.status();
+    const KernelSource source = Compiled(compiler, v);
+    shared.insert(source.cluster);
+    EXPECT_EQ(source.grid[2], source.cluster);
   }
   EXPECT_TRUE(shared.count(8)) << Steps(*p);
 }
@@ -264,12 +272,7 @@ TEST(Program, AttentionReadsTwoPlaces) {
   const auto p = Make(TwoPlacesText(1, 99));
   ASSERT_TRUE(p.ok()) << p.status();
   ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
-  for (const Variant& v : p->steps[0].variants) {
-    const auto source = v.source();
-    ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
-    const auto code = compiler->Compile(source->text, "sm_90a");
-    ASSERT_TRUE(code.ok()) << v.name << ": " << code.status() << source->text;
-  }
+  for (const Variant& v : p->steps[0].variants) Compiled(compiler, v);
 }
 
 // A product of few rows and a function of equal parts of them.
@@ -300,12 +303,7 @@ TEST(Program, ProductsComputeFunctionsOfParts) {
     const auto p = Make(PartsText(3, 64, parts, ""));
     ASSERT_TRUE(p.ok()) << p.status();
     ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
-    for (const Variant& v : p->steps[0].variants) {
-      const auto source = v.source();
-      ASSERT_TRUE(source.ok()) << v.name << ": " << source.status();
-      const auto code = compiler->Compile(source->text, "sm_90a");
-      ASSERT_TRUE(code.ok()) << v.name << ": " << code.status() << source->text;
-    }
+    for (const Variant& v : p->steps[0].variants) Compiled(compiler, v);
   }
   const std::string transposed =
       "input x: f16[64,64]\nconst w: f16[64,128] = 0.5\ny = matmul(x, w)\n"
@@ -328,7 +326,6 @@ TEST(Program, ProductsComputeFunctionsOfParts) {
   EXPECT_EQ(p->steps.size(), 3u) << Steps(*p);
 }
 
-// A concat of neighbours is a view of what they are taken from.
 // Weights that do not stay in the cache, and what is added to the results, are
 // asked for before the kernel may read what others write.
 TEST(Program, ColdConstantsAreAskedForAhead) {
@@ -347,12 +344,7 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
     for (const Step& s : program->steps) {
       for (const Variant& v : s.variants) {
         if (!v.source || !absl::StartsWith(v.name, "tma")) continue;
-        const auto source = v.source();
-        ASSERT_TRUE(source.ok()) << source.status();
-        texts += source->text;
-        if (!compiler.ok()) continue;
-        const auto code = compiler->Compile(source->text, "sm_90a");
-        EXPECT_TRUE(code.ok()) << code.status();
+        texts += Compiled(compiler, v).text;
       }
     }
     EXPECT_NE(texts, "");
@@ -361,6 +353,7 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
   }
 }
 
+// A concat of neighbours is a view of what they are taken from.
 TEST(Program, NeighboursAreNotCopied) {
   for (const auto& [second, steps] : {std::make_pair("from=[1], to=[3]", 1),
                                       std::make_pair("from=[2], to=[4]", 2)}) {
@@ -528,13 +521,9 @@ TEST(Program, EveryOperatorCompiles) {
         continue;
       }
       ASSERT_TRUE(program.ok()) << text << ": " << program.status();
+      SCOPED_TRACE(text);
       for (const Step& s : program->steps) {
-        auto source = s.variants[0].source();
-        ASSERT_TRUE(source.ok()) << text << ": " << source.status();
-        auto code = compiler->Compile(source->text, "sm_90a");
-        EXPECT_TRUE(code.ok())
-            << text << ": " << code.status() << "\n"
-            << source->text.substr(source->text.find("extern \"C\""));
+        Compiled(compiler, s.variants[0]);
         ++compiled;
       }
     }
@@ -625,15 +614,12 @@ TEST(Program, AllTilingsCompile) {
         "t = transpose(w, perm=[0 1 3 2])\nm = matmul(x, t)\noutput y = m\n",
         "input x: bf16[1,16,14,14]\nconst w: bf16[32,16,3,3] = 0.5\n"
         "i = relu(x)\nc = conv2d(i, w, pad=1, stride=2)\noutput y = c\n"}) {
+    SCOPED_TRACE(text);
     const auto p = Make(text);
     ASSERT_TRUE(p.ok()) << p.status();
     for (const Step& s : p->steps) {
       for (const Variant& v : s.variants) {
-        if (v.source == nullptr) continue;
-        auto source = v.source();
-        ASSERT_TRUE(source.ok()) << source.status();
-        auto code = compiler->Compile(source->text, "sm_90a");
-        EXPECT_TRUE(code.ok()) << text << v.name << ": " << code.status();
+        if (v.source != nullptr) Compiled(compiler, v);
       }
     }
   }
