@@ -21,6 +21,8 @@ namespace {
 constexpr int kStep = 64;  // of k, for one warpgroup
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kSharedLimit = 226 * 1024;
+// So few steps have a stage each anyway; so many have none.
+constexpr int kFewSteps = 4, kManySteps = 16;
 
 // At least one step is multiplied, one is being read, one is on its way.
 int SharedBytes(const WarpgroupTiling& t) {
@@ -279,17 +281,21 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
   if (p.a.run != Run::kInner && p.a.run != Run::kWindow) return {};
   if (p.b.run == Run::kNone || p.depthwise || p.m * p.n * p.k == 0) return {};
+  // A stage for every step of a block: all are asked for before any is
+  // multiplied.
+  constexpr int kAll = 0;
   static constexpr WarpgroupTiling kShapes[] = {
-      {256, 128, 2, 1, 4}, {128, 256, 2, 1, 4}, {128, 192, 2, 1, 4},
-      {128, 128, 2, 1, 3}, {128, 128, 2, 1, 6}, {128, 96, 2, 1, 4},
-      {256, 64, 2, 1, 4},  {128, 64, 2, 1, 4},  {128, 32, 2, 1, 4},
-      {64, 128, 1, 1, 4},  {64, 128, 1, 2, 4},  {64, 64, 1, 1, 6},
-      {64, 64, 1, 2, 4},   {64, 64, 1, 4, 3},   {64, 32, 1, 2, 4},
-      {64, 32, 1, 4, 3},   {64, 16, 1, 4, 4},   {64, 96, 1, 2, 4},
-      {64, 192, 1, 1, 4},
+      {256, 128, 2, 1, 4}, {128, 256, 2, 1, 4},  {128, 192, 2, 1, 4},
+      {128, 128, 2, 1, 3}, {128, 128, 2, 1, 6},  {128, 96, 2, 1, 4},
+      {256, 64, 2, 1, 4},  {128, 64, 2, 1, 4},   {128, 32, 2, 1, 4},
+      {64, 128, 1, 1, 4},  {64, 128, 1, 2, 4},   {64, 64, 1, 1, 6},
+      {64, 64, 1, 2, 4},   {64, 64, 1, 4, 3},    {64, 32, 1, 2, 4},
+      {64, 32, 1, 4, 3},   {64, 16, 1, 4, 4},    {64, 96, 1, 2, 4},
+      {64, 192, 1, 1, 4},  {64, 64, 1, 1, kAll}, {64, 32, 1, 1, kAll},
   };
   std::vector<std::pair<double, WarpgroupTiling>> found;
-  for (WarpgroupTiling t : kShapes) {
+  for (const WarpgroupTiling& shape : kShapes) {
+    WarpgroupTiling t = shape;
     if (p.b.run == Run::kOuter && t.tn % kStep != 0) continue;
     if (t.tn > 64 && t.tn >= 2 * p.n) continue;
     if (t.tm > 64 && t.tm >= 2 * p.m) continue;
@@ -298,7 +304,12 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
       const int64_t steps = CeilDiv(p.k, int64_t{kStep * t.wk});
       if (t.wk > 1 && p.k <= kStep * t.wk / 2) continue;
       // Each block has steps of its own.
-      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split) continue;
+      const int64_t each = CeilDiv(steps, int64_t{split});
+      if (CeilDiv(steps, each) != split) continue;
+      if (shape.stages == kAll) {
+        if (each <= kFewSteps || each > kManySteps) continue;
+        t.stages = static_cast<int>(each) + 2;
+      }
       if (SharedBytes(t) > kSharedLimit) continue;
       found.push_back({Guess(p, t, units), t});
     }
