@@ -277,7 +277,7 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
 // comes from memory in every run, and few blocks read the same of it.
 int AheadSteps(const ProductCall& call, const Product& p, const BulkTiling& t) {
   const bool cold = absl::c_any_of(call.inputs, [&](const Operand& o) {
-    return o.place.pointer == p.b.pointer && o.cold_bytes > 0;
+    return o.place.pointer == p.b.pointer && o.cold;
   });
   return cold && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn) : 0;
 }

@@ -26,16 +26,11 @@ std::string Parameters(const KernelFrame& frame) {
   return text;
 }
 
-// Constants of so many bytes at most are brought to the cache while the kernel
-// before still runs. Larger ones are weights, which products ask for
-// themselves.
-constexpr int64_t kSmallConstant = 64 * 1024;
-
-std::string SmallConstants(const KernelFrame& frame) {
+std::string Ahead(const KernelFrame& frame) {
   std::string text;
   for (const Operand& o : frame.inputs) {
-    if (o.cold_bytes == 0 || o.cold_bytes > kSmallConstant) continue;
-    absl::StrAppend(&text, "  iso_ahead(", o.place.pointer, ", ", o.cold_bytes,
+    if (o.ahead_bytes == 0) continue;
+    absl::StrAppend(&text, "  iso_ahead(", o.place.pointer, ", ", o.ahead_bytes,
                     ");\n");
   }
   return text;
@@ -48,8 +43,8 @@ std::string KernelText(const KernelFrame& frame, absl::string_view body) {
       "#define ISO_LANES ", frame.lanes, "\n", Preamble(), frame.helpers,
       "extern \"C\" __global__ void __launch_bounds__(", frame.threads,
       frame.blocks > 0 ? absl::StrCat(", ", frame.blocks) : "", ") ", kEntry,
-      "(", Parameters(frame), ") {\n  iso_release();\n", SmallConstants(frame),
-      body, "}\n");
+      "(", Parameters(frame), ") {\n  iso_release();\n", Ahead(frame), body,
+      "}\n");
 }
 
 std::string PackType(const Place& place, size_t count) {

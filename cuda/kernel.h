@@ -42,8 +42,9 @@ struct KernelSource {
 struct Operand {
   Value value;
   Place place;
-  // That lie there, if they are constants that come from memory in every run.
-  int64_t cold_bytes = 0;
+  bool cold = false;  // a constant that comes from memory in every run
+  // To bring to the cache while the kernel before still runs.
+  int64_t ahead_bytes = 0;
   // What all elements are, where that is known.
   std::optional<double> number = {};
 };
@@ -58,9 +59,9 @@ struct KernelFrame {
   int blocks = 0;  // on a multiprocessor at a time; 0: as many as fit
 };
 
-// The text of a kernel. It lets the next kernel be set up, asks for the small
-// constants that it reads, and then does what `body` says, which calls
-// iso_wait() before it reads anything but constants.
+// The text of a kernel. It lets the next kernel be set up, asks for what is to
+// come ahead, and then does what `body` says, which calls iso_wait() before it
+// reads anything but constants.
 std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
 // The type of a pack of elements as they are stored in a place.

@@ -41,6 +41,10 @@ constexpr double kLargeFlops = 2e9;
 constexpr int64_t kManyRows = 1024;
 constexpr size_t kFewTilings = 4;
 constexpr int kMaxLanes = 256;  // of a row
+// Constants and inputs of so many bytes at most are brought to the cache while
+// the kernel before still runs. Larger constants are weights, which products
+// ask for themselves.
+constexpr int64_t kSmallConstant = 64 << 10, kSmallInput = 4 << 20;
 
 class Maker {
  public:
@@ -114,14 +118,23 @@ class Maker {
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
-      if (cold_ && graph_->IsConstant(reads[i])) {
-        out.inputs.back().cold_bytes = program_.buffers[s.buffer].bytes;
-      }
+      if (cold_) BringAhead(reads[i], s.buffer, out.inputs.back());
       out.buffers.push_back(s.buffer);
       out.values.push_back(reads[i]);
     }
     out.graph = std::make_shared<const ir::Graph>(std::move(kernel.graph));
     return out;
+  }
+
+  // Where constants do not stay in the cache, nothing does.
+  void BringAhead(Value v, int buffer, Operand& o) const {
+    const int64_t bytes = program_.buffers[buffer].bytes;
+    o.cold = graph_->IsConstant(v);
+    const bool is_input = graph_->node(v.node).kind == ir::Node::Kind::kInput;
+    if ((o.cold && bytes <= kSmallConstant) ||
+        (is_input && bytes <= kSmallInput)) {
+      o.ahead_bytes = bytes;
+    }
   }
 
   Operand OutputOperand(Value inner, const Storage& s, DType dtype, int i) {
