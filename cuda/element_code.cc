@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -195,16 +196,26 @@ std::optional<int64_t> ElementCode::InPiece(const DimExpr& offset) const {
   return Mod(p.constant_term().num(), vector_);
 }
 
-std::string ElementCode::Piece(DType dtype, const std::string& from,
-                               int64_t at) {
+void ElementCode::Read(const std::string& type, const std::string& name,
+                       const std::string& from, bool ahead) {
+  if (ahead) {
+    absl::StrAppend(&reads_, type, " ", name, " = {};\nif (", read_if_, ") ",
+                    name, " = ", from, ";\n");
+  } else {
+    Write(absl::StrCat("const ", type, " ", name, " = ", from, ";"));
+  }
+}
+
+std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
+                               bool ahead) {
   const std::string key = absl::StrCat("piece|", from);
   const std::string* known = Known(key);
   std::string name = known == nullptr ? Fresh("w") : *known;
   if (known == nullptr) {
     const std::string type =
         absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
-    Write(absl::StrCat("const iso_pack", type, " ", name, " = iso_load_pack",
-                       type, "(", from, ");"));
+    Read(absl::StrCat("iso_pack", type), name,
+         absl::StrCat("iso_load_pack", type, "(", from, ")"), ahead);
     scope_->known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
@@ -250,7 +261,7 @@ absl::StatusOr<std::optional<std::string>> ElementCode::LoadFromParts(
                        text, ";"));
     scope_->known[key] = name;
   }
-  if (piece) return Piece(dtype, name, *piece);
+  if (piece) return Piece(dtype, name, *piece, false);
   return absl::StrCat("iso_value(*", name, ")");
 }
 
@@ -258,14 +269,20 @@ absl::StatusOr<std::string> ElementCode::Load(
     const Place& place, const std::vector<DimExpr>& index) {
   const DimExpr offset = Offset(place, index);
   if (!offset.ok()) return Invalid("an offset leaves 64 bits");
+  // What is read in a loop or a branch stays there.
+  const bool ahead =
+      !read_if_.empty() && scope_->parent == nullptr &&
+      absl::c_all_of(offset.Symbols(),
+                     [&](const std::string& s) { return ahead_.count(s) > 0; });
   if (const auto at = InPiece(offset); at && IsFloat(place.dtype)) {
     const DimExpr first = offset - DimExpr(*at);
     return Piece(place.dtype, absl::StrCat(place.pointer, " + ", Text(first)),
-                 *at);
+                 *at, ahead);
   }
   const std::string name = Fresh("v");
-  Write(absl::StrCat("const ", ComputeType(place.dtype), " ", name,
-                     " = iso_value(", place.pointer, "[", Text(offset), "]);"));
+  Read(std::string(ComputeType(place.dtype)), name,
+       absl::StrCat("iso_value(", place.pointer, "[", Text(offset), "])"),
+       ahead);
   return name;
 }
 

@@ -70,6 +70,15 @@ class ElementCode {
     lanes_ = lanes;
   }
 
+  // What lies in memory at indices that are known now is read apart from other
+  // statements, if the C expression `condition` holds; "": it is not.
+  void ReadAhead(std::string condition) {
+    read_if_ = std::move(condition);
+    for (const auto& [symbol, scope] : symbols_) ahead_.insert(symbol);
+  }
+  // The statements that read it. They stand before all others.
+  const std::string& Reads() const { return reads_; }
+
   // ---- Scopes
   void Open();
   // Ends the scope and returns its statements.
@@ -129,7 +138,11 @@ class ElementCode {
   // are read in such pieces there.
   std::optional<int64_t> InPiece(const DimExpr& offset) const;
   // Element `at` of the piece that starts at `from`, which is read once.
-  std::string Piece(DType dtype, const std::string& from, int64_t at);
+  std::string Piece(DType dtype, const std::string& from, int64_t at,
+                    bool ahead);
+  // A new variable that is read, ahead of the scope's statements or among them.
+  void Read(const std::string& type, const std::string& name,
+            const std::string& from, bool ahead);
   absl::StatusOr<Elem> ElementOf(const ir::Node& node, int output,
                                  const std::vector<DimExpr>& index);
 
@@ -163,6 +176,8 @@ class ElementCode {
   int vector_ = 1;
   std::string lane_;
   int lanes_ = 1;
+  std::string read_if_, reads_;
+  std::set<std::string> ahead_;  // symbols that are known ahead
 };
 
 }  // namespace isomer::cuda

@@ -300,6 +300,26 @@ TEST_F(OnDevice, ProductsOfOneRow) {
   }
 }
 
+// Weights that are held in registers; some blocks have columns past the end.
+TEST_F(OnDevice, ProductsOfFewRows) {
+  for (const char* type : {"f16", "bf16"}) {
+    for (int m : {1, 5, 8, 11, 16}) {
+      for (const auto& [n, k] : std::vector<std::pair<int, int>>{
+               {264, 512}, {1004, 1280}, {40, 64}, {2048, 2048}}) {
+        const std::string size = absl::StrCat("[", m, ",", n, "]");
+        Compare(absl::StrCat("input x: ", type, "[", m, ",", k, "]\ninput w_: ",
+                             type, "[", k, ",", n, "]\ninput w_b: ", type, "[",
+                             n, "]\ninput s: ", type, size,
+                             "\nm = matmul(x, w_)\nc = broadcast(w_b, shape=[",
+                             m, " ", n,
+                             "], dims=[1])\na = add(m, c)\nd = mul(a, s)\n"
+                             "r = gelu(d)\noutput y = r\n"),
+                true, "held");
+      }
+    }
+  }
+}
+
 // What a library adds and cuts off by itself.
 TEST_F(OnDevice, ProductsOfTheLibrary) {
   for (const char* type : {"f16", "bf16", "f32"}) {
@@ -589,6 +609,7 @@ TEST_F(OnDevice, FunctionsOfParts) {
   for (const Case& c :
        {Case{2, 1, 136, 264, "f16"}, Case{4, 3, 40, 72, "bf16"},
         Case{8, 20, 64, 200, "f16"}, Case{8, 1, 512, 512, "f16"},
+        Case{2, 7, 68, 128, "bf16"}, Case{4, 16, 20, 192, "f16"},
         Case{2, 5, 44, 9, "f16"}}) {
     for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, w_v)"}) {
       std::string text = absl::Substitute(

@@ -239,6 +239,7 @@ Epilogue NewEpilogue(const Place& place, const std::vector<std::string>& values,
                      const std::vector<DimExpr>& offsets, ElementCode& code) {
   Epilogue out;
   out.type = PackType(place, values.size());
+  out.reads = code.Reads();
   out.compute = code.Close();
   absl::StrAppend(&out.compute, PackElements(place, values));
   out.store = StorePack(place, offsets, code);
@@ -247,11 +248,13 @@ Epilogue NewEpilogue(const Place& place, const std::vector<std::string>& values,
 
 // The epilogue of element j of all parts of row mm.
 absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
-                                       const Product& p) {
+                                       const Product& p,
+                                       const std::string& read_if) {
   ElementCode code = NewCode(call);
   const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
   const int64_t size = p.n / p.parts;
   const DimExpr j = code.NewIndex("j", size);
+  code.ReadAhead(read_if);
   for (int i = 0; i < p.parts; ++i) {
     code.BindElement(call.core,
                      OutputIndex(call, p, b, m, j + DimExpr(i * size)),
@@ -423,12 +426,13 @@ KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
 }
 
 absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call, const Product& p,
-                                    int width) {
-  if (p.parts > 1) return PartsEpilogue(call, p);
+                                    int width, const std::string& read_if) {
+  if (p.parts > 1) return PartsEpilogue(call, p, read_if);
   ElementCode code = NewCode(call);
   code.SetVector(width);
   const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
   const DimExpr j = code.NewIndex("j", p.n / width);
+  code.ReadAhead(read_if);
   const std::vector<NodeId> path = Path(call);
   std::vector<std::string> values;
   std::vector<DimExpr> offsets;

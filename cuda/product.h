@@ -123,12 +123,15 @@ absl::StatusOr<Product> Analyze(const ProductCall& call);
 // Statements that take the sum `acc[0..width)` of columns j * width + u of row
 // (zb, mm), as they lie in memory, through the rest of the kernel to `pack`, a
 // variable of the given type, and that store it. The width is that of the parts
-// where there are several.
+// where there are several. With a condition, `reads` are statements that read
+// what is computed with, if it holds; they need the indices alone, and may
+// stand further ahead.
 struct Epilogue {
-  std::string type, compute, store;
+  std::string type, reads, compute, store;
 };
 absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call,
-                                    const Product& product, int width);
+                                    const Product& product, int width,
+                                    const std::string& read_if = "");
 // One after the other.
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& product, int width);

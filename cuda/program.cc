@@ -13,6 +13,7 @@
 #include "cuda/bulk_kernel.h"
 #include "cuda/dnn_attention.h"
 #include "cuda/element_kernel.h"
+#include "cuda/held_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
@@ -408,6 +409,11 @@ class Maker {
     for (const Tiling& t : tilings) {
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                  return TiledProduct(call, p, t);
+                               }});
+    }
+    for (const HeldTiling& t : HeldTilings(call, p, options_.units)) {
+      step.variants.push_back({t.ToString(), [keep, call, p, t] {
+                                 return HeldProduct(call, p, t);
                                }});
     }
     for (const WarpgroupTiling& t : groups) {

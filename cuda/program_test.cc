@@ -326,6 +326,53 @@ TEST(Program, ProductsComputeFunctionsOfParts) {
   EXPECT_EQ(p->steps.size(), 3u) << Steps(*p);
 }
 
+// The variants of the only step whose names start so.
+std::vector<Variant> VariantsOf(const Program& p, absl::string_view prefix) {
+  std::vector<Variant> out;
+  for (const Variant& v : p.steps[0].variants) {
+    if (absl::StartsWith(v.name, prefix)) out.push_back(v);
+  }
+  return out;
+}
+
+// Products of few rows by small constants hold these in registers, and ask for
+// what they compute with together with the rows: after the kernel before, and
+// before they multiply.
+TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
+  auto compiler = Compiler::Open();
+  auto make = [](int rows, int k, absl::string_view w) {
+    return Make(absl::StrCat("input x: f16[", rows, ",", k, "]\n", w, ": f16[",
+                             k, ",256]", w[0] == 'c' ? " = 0.5" : "",
+                             "\ninput s: f16[", rows,
+                             ",256]\nm = matmul(x, w)\ny = add(m, s)\n"
+                             "output y = y\n"));
+  };
+  for (int rows : {1, 16}) {
+    const auto p = make(rows, 512, "const w");
+    ASSERT_TRUE(p.ok()) << p.status();
+    ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
+    const std::vector<Variant> held = VariantsOf(*p, "held");
+    EXPECT_FALSE(held.empty());
+    for (const Variant& v : held) {
+      const auto source = v.source();
+      ASSERT_TRUE(source.ok()) << source.status();
+      const std::string text(source->text.substr(source->text.find(kEntry)));
+      const size_t wait = text.find("iso_wait()"), read = text.find("(in2 +");
+      EXPECT_LT(text.find("iso_matrix4_t("), wait) << text;
+      EXPECT_LT(wait, read) << text;
+      EXPECT_LT(read, text.find("iso_mma(")) << text;
+      if (compiler.ok()) Compiled(compiler, v);
+    }
+  }
+  // Too many rows, a k that warps cannot share, one that registers do not hold,
+  // and a factor that is no constant.
+  for (const auto& p : {make(17, 512, "const w"), make(1, 520, "const w"),
+                        make(1, 65536, "const w"), make(1, 512, "input w")}) {
+    ASSERT_TRUE(p.ok()) << p.status();
+    EXPECT_TRUE(VariantsOf(*p, "held").empty());
+  }
+}
+
 // Weights that do not stay in the cache, and what is added to the results, are
 // asked for before the kernel may read what others write.
 TEST(Program, ColdConstantsAreAskedForAhead) {

@@ -1,0 +1,39 @@
+// The source of a kernel for products of few rows by constants that are small:
+// each warp holds its part of them in registers before the kernel before has
+// ended, so that nothing but the rows has to come when that has. Then there is
+// one step: the warps multiply, their sums meet in shared memory, and what the
+// results are made of besides was asked for together with the rows. Cells of
+// recurrent networks are chains of such products, and a chain takes as long as
+// each of them takes from its rows to its results.
+#ifndef ISOMER_CUDA_HELD_KERNEL_H_
+#define ISOMER_CUDA_HELD_KERNEL_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cuda/product.h"
+
+namespace isomer::cuda {
+
+// Blocks have tiles of tn columns; wk warps share k.
+struct HeldTiling {
+  int tn = 32, wk = 8;
+
+  int threads() const { return 32 * wk; }
+  // "held 32 k8".
+  std::string ToString() const;
+};
+
+// Tilings that are worth trying, the likeliest first; none if the kernel cannot
+// compute the product.
+std::vector<HeldTiling> HeldTilings(const ProductCall& call,
+                                    const Product& product, int units);
+
+absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
+                                         const Product& product,
+                                         const HeldTiling& tiling);
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_HELD_KERNEL_H_
