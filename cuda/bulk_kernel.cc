@@ -120,6 +120,7 @@ constexpr char kBody[] = R"(
   float d[TN / 2];
 #pragma unroll
   for (int j = 0; j < TN / 2; ++j) d[j] = 0;
+READS
   if (warp == WARPS) {
     if (lane == 0) {
       auto a_bring = [&](int slot, int t) {
@@ -336,14 +337,17 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                          const Product& p,
                                          const BulkTiling& t) {
   const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
-  std::string store;
+  std::string reads, store;
   if (IsDirect(p, t)) {
     ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
     store = absl::StrReplaceAll(
         kDirect, {{"COMPUTE", e.compute}, {"SAVE", e.store}, {"TYPE", e.type}});
   } else {
-    ASSIGN_OR_RETURN(store, StoreText(call, p, width));
-    store = absl::StrCat(kSums, store);
+    const bool once = IsOnce(t.tm * t.tn, width, t.split, 2 * t.tm);
+    ASSIGN_OR_RETURN(StoreCode code, StoreText(call, p, width, once));
+    // Those that multiply have nothing to do before that.
+    if (once) reads = absl::StrCat("if (warp < WARPS) iso_wait();", code.reads);
+    store = absl::StrCat(kSums, code.store);
   }
   const LibraryProduct matrices = *AsLibraryProduct(p);
   const bool along_n = !matrices.b_inner;
@@ -373,7 +377,7 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                defines),
        .threads = t.threads(),
        .blocks = Fit(p, t)},
-      absl::StrCat(kBody, store));
+      absl::StrCat(absl::StrReplaceAll(kBody, {{"READS", reads}}), store));
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm}) *
                                CeilDiv(p.n, int64_t{t.tn})),
               1, t.split};

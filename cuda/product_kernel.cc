@@ -213,6 +213,7 @@ LOADERS
     }
     iso_commit();
   }
+READS
   int slot = 0, next = STAGES - 1;
   for (int t = 0; t < count; ++t) {
     iso_arrived<STAGES - 2>();
@@ -362,7 +363,9 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
 absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& p, const Tiling& t) {
   const int width = StoreWidth(p, t.split);
-  ASSIGN_OR_RETURN(const std::string store, StoreText(call, p, width));
+  ASSIGN_OR_RETURN(const StoreCode store,
+                   StoreText(call, p, width,
+                             IsOnce(t.tm * t.tn, width, t.split, t.threads())));
   const int slab = t.bk * t.wk;
   std::string loaders;
   if (p.a.run == Run::kWindow) {
@@ -375,9 +378,11 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
   loaders += p.b.run == Run::kInner
                  ? InnerLoader("b", p.b, "nn", "n0", p.n, p.k, t.tn)
                  : OuterLoader("b", p.b, "n0", p.n, p.k, t.tn);
-  std::string text = absl::StrReplaceAll(
-      kFastBody,
-      {{"LOADERS", loaders}, {"FRAGMENTS", Fragments(p)}, {"STORE", store}});
+  std::string text =
+      absl::StrReplaceAll(kFastBody, {{"LOADERS", loaders},
+                                      {"READS", store.reads},
+                                      {"FRAGMENTS", Fragments(p)},
+                                      {"STORE", store.store}});
   std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, BK = %d, WM = %d, WN = %d, WK = %d,\n"
       "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"

@@ -96,6 +96,28 @@ __device__ __forceinline__ void iso_publish() {
 }
 )";
 
+// Which results of a tile this thread computes, the first of them or the only
+// one.
+constexpr char kPlace[] = R"(
+  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+  const int chunk = part * OWN + tid;
+  const int mm = m0 + chunk / (TN / WIDTH);
+  const int nn = n0 + chunk % (TN / WIDTH) * WIDTH, j = nn / WIDTH;
+  const bool own = tid < OWN && chunk < CHUNKS && mm < M && nn < N;
+READS
+)";
+
+constexpr char kStoreOnce[] = R"(
+  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+  if (own) {
+    const int row = mm - m0, col = nn - n0;
+ADD
+COMPUTE
+STORE
+  }
+  if (SPLIT > 1) iso_cluster_barrier();
+)";
+
 constexpr char kStore[] = R"(
   if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
   enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
@@ -104,12 +126,21 @@ constexpr char kStore[] = R"(
     const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
     const int mm = m0 + row, nn = n0 + col;
     if (mm >= M || nn >= N) continue;
+ADD
+    const int j = nn / WIDTH;
+COMPUTE
+STORE
+  }
+  if (SPLIT > 1) iso_cluster_barrier();
+)";
+
+constexpr char kAdd[] = R"(
     float acc[WIDTH] = {};
 #pragma unroll
     for (int w = 0; w < WK; ++w) {
       const float* at = sums + (w * TM + row) * PITCH + col;
       if (SPLIT > 1) {
-        const iso_u32 own = iso_shared(at);
+        const iso_u32 own_sums = iso_shared(at);
 #pragma unroll
         for (int r = 0; r < SPLIT; ++r) {
 ADD_PEER
@@ -118,10 +149,6 @@ ADD_PEER
 ADD_OWN
       }
     }
-    const int j = nn / WIDTH;
-EPILOGUE
-  }
-  if (SPLIT > 1) iso_cluster_barrier();
 )";
 
 // Adds sums to acc, four at a time: `four` is the format of four of them with
@@ -213,15 +240,24 @@ int StoreWidth(const Product& p, int split) {
   return width;
 }
 
-absl::StatusOr<std::string> StoreText(const ProductCall& call, const Product& p,
-                                      int width) {
-  ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, width));
-  return absl::StrReplaceAll(
-      kStore,
-      {{"EPILOGUE", epilogue},
-       {"ADD_OWN", AddSums(width, "*(const float4*)(at + AT)", "at[AT]")},
-       {"ADD_PEER", AddSums(width, "iso_peer4(own + 4 * AT, r)",
-                            "iso_peer1(own + 4 * AT, r)")}});
+absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
+                                    int width, bool once) {
+  ASSIGN_OR_RETURN(const Epilogue epilogue,
+                   EpilogueOf(call, p, width, once ? "own" : ""));
+  const std::string add = absl::StrReplaceAll(
+      kAdd, {{"ADD_OWN", AddSums(width, "*(const float4*)(at + AT)", "at[AT]")},
+             {"ADD_PEER", AddSums(width, "iso_peer4(own_sums + 4 * AT, r)",
+                                  "iso_peer1(own_sums + 4 * AT, r)")}});
+  StoreCode out;
+  if (once) {
+    out.reads = absl::StrReplaceAll(kPlace, {{"READS", epilogue.reads}});
+  }
+  out.store = absl::StrReplaceAll(
+      once ? kStoreOnce : kStore,
+      {{"ADD", add},
+       {"COMPUTE", absl::StrCat(epilogue.type, " pack;\n", epilogue.compute)},
+       {"STORE", epilogue.store}});
+  return out;
 }
 
 Occupancy OccupancyOf(int64_t blocks, int split, int fit, int units) {

@@ -50,9 +50,21 @@ int StoreWidth(const Product& product, int split);
 // Statements that add the partial sums of a tile up and store what the kernel
 // makes of them. They stand where the constants M, N, TM, TN, WK, SPLIT, NT and
 // WIDTH are known, WK tiles of rows of PITCH floats lie in `sums`, and the
-// block is number `part` of SPLIT.
-absl::StatusOr<std::string> StoreText(const ProductCall& call,
-                                      const Product& product, int width);
+// block is number `part` of SPLIT. If each thread computes results `once` at
+// most, `reads` are statements that ask for what it computes with besides the
+// sums, which may stand anywhere after iso_wait(), and have to stand somewhere.
+struct StoreCode {
+  std::string reads, store;
+};
+absl::StatusOr<StoreCode> StoreText(const ProductCall& call,
+                                    const Product& product, int width,
+                                    bool once);
+
+// True if so many threads of each of `split` blocks compute the results of a
+// tile at once.
+inline bool IsOnce(int tile, int width, int split, int threads) {
+  return tile / width <= threads * split;
+}
 
 // How many of so many blocks a multiprocessor has at a time, of those that fit,
 // and how often; `split` blocks are a cluster.
