@@ -120,7 +120,6 @@ constexpr char kBody[] = R"(
   float d[TN / 2];
 #pragma unroll
   for (int j = 0; j < TN / 2; ++j) d[j] = 0;
-READS
   if (warp == WARPS) {
     if (lane == 0) {
       auto a_bring = [&](int slot, int t) {
@@ -337,16 +336,13 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                          const Product& p,
                                          const BulkTiling& t) {
   const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
-  std::string reads, store;
+  std::string store;
   if (IsDirect(p, t)) {
     ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
     store = absl::StrReplaceAll(
         kDirect, {{"COMPUTE", e.compute}, {"SAVE", e.store}, {"TYPE", e.type}});
   } else {
-    const bool once = IsOnce(t.tm * t.tn, width, t.split, 2 * t.tm);
-    ASSIGN_OR_RETURN(StoreCode code, StoreText(call, p, width, once));
-    // Those that multiply have nothing to do before that.
-    if (once) reads = absl::StrCat("if (warp < WARPS) iso_wait();", code.reads);
+    ASSIGN_OR_RETURN(const StoreCode code, StoreText(call, p, width));
     store = absl::StrCat(kSums, code.store);
   }
   const LibraryProduct matrices = *AsLibraryProduct(p);
@@ -377,7 +373,7 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                defines),
        .threads = t.threads(),
        .blocks = Fit(p, t)},
-      absl::StrCat(absl::StrReplaceAll(kBody, {{"READS", reads}}), store));
+      absl::StrCat(kBody, store));
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm}) *
                                CeilDiv(p.n, int64_t{t.tn})),
               1, t.split};

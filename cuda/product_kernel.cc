@@ -363,9 +363,8 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
 absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& p, const Tiling& t) {
   const int width = StoreWidth(p, t.split);
-  ASSIGN_OR_RETURN(const StoreCode store,
-                   StoreText(call, p, width,
-                             IsOnce(t.tm * t.tn, width, t.split, t.threads())));
+  const bool once = t.tm * t.tn / width <= t.threads() * t.split;
+  ASSIGN_OR_RETURN(const StoreCode store, StoreText(call, p, width, once));
   const int slab = t.bk * t.wk;
   std::string loaders;
   if (p.a.run == Run::kWindow) {

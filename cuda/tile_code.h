@@ -58,13 +58,7 @@ struct StoreCode {
 };
 absl::StatusOr<StoreCode> StoreText(const ProductCall& call,
                                     const Product& product, int width,
-                                    bool once);
-
-// True if so many threads of each of `split` blocks compute the results of a
-// tile at once.
-inline bool IsOnce(int tile, int width, int split, int threads) {
-  return tile / width <= threads * split;
-}
+                                    bool once = false);
 
 // How many of so many blocks a multiprocessor has at a time, of those that fit,
 // and how often; `split` blocks are a cluster.

@@ -197,7 +197,6 @@ LOADERS
     }
     iso_commit();
   }
-READS
   // Where this warpgroup's part of stage 0 lies.
   const iso_u64 a_first =
       iso_tile(a_stage + wk * (TM * 128) + wm * (ROWS * 128), false);
@@ -323,17 +322,14 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
                                               const WarpgroupTiling& t) {
   const int width = StoreWidth(p, t.split);
   const bool along_n = p.b.run == Run::kOuter;
-  ASSIGN_OR_RETURN(const StoreCode store,
-                   StoreText(call, p, width,
-                             IsOnce(t.tm * t.tn, width, t.split, t.threads())));
+  ASSIGN_OR_RETURN(const StoreCode store, StoreText(call, p, width));
   std::string loaders = p.a.run == Run::kWindow
                             ? WindowLoader(p, t.tm)
                             : InnerLoader("a", p.a, p.m, p.k, t.tm);
   loaders += p.b.run == Run::kInner ? InnerLoader("b", p.b, p.n, p.k, t.tn)
                                     : ColumnLoader(p.b, p.n, p.k);
   const std::string text = absl::StrReplaceAll(
-      kBody,
-      {{"LOADERS", loaders}, {"READS", store.reads}, {"STORE", store.store}});
+      kBody, {{"LOADERS", loaders}, {"STORE", store.store}});
   const std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, WM = %d, WK = %d, STAGES = %d, SPLIT = %d,\n"
       "       NT = %d, ROWS = TM / WM, SLAB = 64 * WK, A_BYTES = TM * SLAB * "
