@@ -305,7 +305,7 @@ TEST_F(OnDevice, ProductsOfFewRows) {
   for (const char* type : {"f16", "bf16"}) {
     for (int m : {1, 5, 8, 11, 16}) {
       for (const auto& [n, k] : std::vector<std::pair<int, int>>{
-               {264, 512}, {1000, 1280}, {40, 64}, {2048, 2048}}) {
+               {264, 512}, {1000, 1280}, {40, 128}, {2048, 2048}}) {
         const std::string size = absl::StrCat("[", m, ",", n, "]");
         Compare(absl::StrCat("input x: ", type, "[", m, ",", k, "]\ninput w_: ",
                              type, "[", k, ",", n, "]\ninput w_b: ", type, "[",
