@@ -609,7 +609,7 @@ TEST_F(OnDevice, FunctionsOfParts) {
   for (const Case& c :
        {Case{2, 1, 136, 264, "f16"}, Case{4, 3, 40, 72, "bf16"},
         Case{8, 20, 64, 200, "f16"}, Case{8, 1, 512, 512, "f16"},
-        Case{2, 7, 68, 128, "bf16"}, Case{4, 16, 20, 192, "f16"},
+        Case{2, 7, 68, 128, "bf16"}, Case{4, 16, 20, 256, "f16"},
         Case{2, 5, 44, 9, "f16"}}) {
     for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, w_v)"}) {
       std::string text = absl::Substitute(

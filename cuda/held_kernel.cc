@@ -19,7 +19,7 @@ constexpr int kPitch = 4;  // floats after each row of sums
 constexpr int kSharedLimit = 220 * 1024;
 constexpr int kMaxRows = 16;       // of a multiplication
 constexpr int kMaxRegisters = 64;  // of each thread, for b
-constexpr size_t kMostTilings = 5;
+constexpr size_t kMostTilings = 3;
 
 // Multiplications of a warp along k.
 int64_t Depth(const Product& p, const HeldTiling& t) {
@@ -135,7 +135,7 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
   const int width = StoreWidth(p, 1);
   std::vector<std::pair<double, HeldTiling>> found;
   for (int tn : {16, 32, 64}) {
-    for (int wk : {4, 8, 16}) {
+    for (int wk : {8, 16}) {
       const HeldTiling t{tn, wk};
       if (!Fits(p, t, width, units)) continue;
       // Microseconds, roughly: columns come, then a warp goes along k.

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kPad = 8;  // elements after each row, against bank conflicts
 constexpr int kSharedLimit = 220 * 1024;
-constexpr size_t kMostTilings = 15;
+constexpr size_t kMostTilings = 11;
 
 int StageElements(const Product& p, const Tiling& t, int operand) {
   const int outer = operand == 0 ? t.tm : t.tn, inner = t.bk * t.wk;
@@ -320,9 +320,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
       {16, 64, 32, 1, 2, 8, 3},   {16, 32, 32, 1, 1, 8, 3},
       {16, 32, 32, 1, 1, 16, 3},  {16, 128, 32, 1, 4, 2, 4},
       {16, 16, 64, 1, 1, 8, 2},   {64, 16, 32, 2, 1, 8, 3},
-      {16, 48, 32, 1, 1, 8, 4},   {16, 48, 32, 1, 1, 16, 3},
-      {16, 64, 32, 1, 2, 8, 5},   {16, 64, 32, 1, 2, 4, 8},
-      {16, 32, 32, 1, 1, 16, 4},  {16, 32, 32, 1, 1, 8, 6},
+      {16, 64, 32, 1, 2, 4, 8},   {16, 32, 32, 1, 1, 8, 6},
   };
   std::vector<std::pair<double, Tiling>> found;
   for (Tiling t : kShapes) {
