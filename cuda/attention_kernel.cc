@@ -18,7 +18,6 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kPad = 8;  // elements after each row, against bank conflicts
-constexpr int kSharedLimit = 220 * 1024;
 constexpr int64_t kMaxHead = 256;
 constexpr size_t kMostTilings = 14;
 
@@ -356,17 +355,17 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
       {2, 1, 128, 1},       {2, 2, 64, 1},        {1, 4, 32, 1},
       {8, 1, 128, 1},
   };
-  std::vector<std::pair<double, AttentionTiling>> found;
+  Guesses<AttentionTiling> found;
   for (AttentionTiling t : kTilings) {
     if (t.warpgroups && !FitsWarpgroups(a)) continue;
     const int shared = SharedBytes(a, t);
-    if (shared > kSharedLimit) continue;
+    if (shared > kWarpShared) continue;
     const int64_t rows = a.shared * a.scores.m;
     if (t.wm > 1 && 16 * t.wm >= 2 * rows) continue;
     const double blocks = std::ceil(static_cast<double>(rows) / (16 * t.wm)) *
                           static_cast<double>(a.scores.batch / a.shared);
     const int fit = std::max(
-        1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 8}));
+        1, std::min({kWarpShared / shared, 2048 / t.threads() / 2, 8}));
     const int64_t turns = CeilDiv(a.scores.n, int64_t{t.bn} * t.wk);
     const double busy = std::min<double>(fit, std::ceil(blocks / units));
     const double turn = 0.4 + busy * t.wm * t.wk * t.bn *
@@ -387,14 +386,7 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
            t});
     }
   }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<AttentionTiling> out;
-  for (const auto& [time, t] : found) {
-    if (out.size() < kMostTilings) out.push_back(t);
-  }
-  return out;
+  return Fastest(std::move(found), kMostTilings);
 }
 
 std::vector<Operand> AttentionInputs(const AttentionCall& call) {

@@ -17,7 +17,6 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kPitch = 8;  // floats after each row of sums
-constexpr int kSharedLimit = 226 * 1024;
 
 // Up to the first turn. A turn is BN keys.
 constexpr char kStart[] = R"(
@@ -236,7 +235,7 @@ int BlocksAtATime(const Attention& a, const AttentionTiling& t) {
   const int scores = t.bn / 2 * (t.stages > 2 ? 2 : 1);
   const int registers = scores + t.bn / 4 + width / 2 + 48;
   return std::max(1, std::min(65536 / (t.threads() * registers),
-                              kSharedLimit / WarpgroupSharedBytes(a, t)));
+                              kWarpgroupShared / WarpgroupSharedBytes(a, t)));
 }
 
 }  // namespace

@@ -23,7 +23,6 @@ namespace {
 constexpr int kStep = 64;  // of k
 constexpr int kPitch = 8;  // floats after each row of sums
 constexpr int kGroup = 8;  // row blocks whose columns are computed together
-constexpr int kSharedLimit = 226 * 1024;
 constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
@@ -42,7 +41,8 @@ int SharedBytes(const Product& p, const BulkTiling& t) {
 int Fit(const Product& p, const BulkTiling& t) {
   const int registers = t.threads() * (t.tn / 2 + 40);
   return std::max(
-      std::min({kSharedLimit / SharedBytes(p, t), 65536 / registers, 4}), 1);
+      std::min({kWarpgroupShared / SharedBytes(p, t), 65536 / registers, 4}),
+      1);
 }
 
 constexpr char kHelpers[] = R"(
@@ -316,7 +316,7 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
       {192, 192, 4}, {128, 256, 4}, {128, 192, 5}, {128, 128, 6}, {128, 128, 3},
       {128, 64, 4},  {64, 256, 5},  {64, 128, 4},  {64, 64, 6},
   };
-  std::vector<std::pair<double, BulkTiling>> found;
+  Guesses<BulkTiling> found;
   const int64_t steps = CeilDiv(p.k, int64_t{kStep});
   for (BulkTiling t : kShapes) {
     if (t.tn > 64 && t.tn >= 2 * p.n) continue;
@@ -325,7 +325,7 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
       t.split = split;
       // Each block has steps of its own.
       if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split) continue;
-      if (SharedBytes(p, t) > kSharedLimit) continue;
+      if (SharedBytes(p, t) > kWarpgroupShared) continue;
       found.push_back({Guess(p, t, units), t});
     }
   }

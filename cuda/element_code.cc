@@ -197,9 +197,13 @@ std::optional<int64_t> ElementCode::InPiece(const DimExpr& offset) const {
 }
 
 void ElementCode::Read(const std::string& type, const std::string& name,
-                       const std::string& from) {
-  absl::StrAppend(&reads_, type, " ", name, " = {};\nif (", read_if_, ") ",
-                  name, " = ", from, ";\n");
+                       const std::string& from, bool ahead) {
+  if (ahead) {
+    absl::StrAppend(&reads_, type, " ", name, " = {};\nif (", read_if_, ") ",
+                    name, " = ", from, ";\n");
+  } else {
+    Write(absl::StrCat("const ", type, " ", name, " = ", from, ";"));
+  }
 }
 
 std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
@@ -210,13 +214,8 @@ std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
   if (known == nullptr) {
     const std::string type =
         absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
-    const std::string read =
-        absl::StrCat("iso_load_pack", type, "(", from, ")");
-    if (ahead) {
-      Read(absl::StrCat("iso_pack", type), name, read);
-    } else {
-      Write(absl::StrCat("const iso_pack", type, " ", name, " = ", read, ";"));
-    }
+    Read(absl::StrCat("iso_pack", type), name,
+         absl::StrCat("iso_load_pack", type, "(", from, ")"), ahead);
     scope_->known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
@@ -285,11 +284,11 @@ absl::StatusOr<std::string> ElementCode::Load(
       absl::StrCat(place.pointer, "[", Text(offset), "]");
   if (ahead) {
     // What is converted has come: that is left to where it is needed.
-    Read(std::string(StorageType(place.dtype)), name, element);
+    Read(std::string(StorageType(place.dtype)), name, element, true);
     return absl::StrCat("iso_value(", name, ")");
   }
-  Write(absl::StrCat("const ", ComputeType(place.dtype), " ", name,
-                     " = iso_value(", element, ");"));
+  Read(std::string(ComputeType(place.dtype)), name,
+       absl::StrCat("iso_value(", element, ")"), false);
   return name;
 }
 

@@ -140,9 +140,9 @@ class ElementCode {
   // Element `at` of the piece that starts at `from`, which is read once.
   std::string Piece(DType dtype, const std::string& from, int64_t at,
                     bool ahead);
-  // A new variable that is read ahead.
+  // A new variable, read ahead or among the scope's statements.
   void Read(const std::string& type, const std::string& name,
-            const std::string& from);
+            const std::string& from, bool ahead);
   absl::StatusOr<Elem> ElementOf(const ir::Node& node, int output,
                                  const std::vector<DimExpr>& index);
 

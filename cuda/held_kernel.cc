@@ -14,10 +14,9 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr int kPad = 8;    // elements after each row, against bank conflicts
-constexpr int kPitch = 4;  // floats after each row of sums
-constexpr int kSharedLimit = 220 * 1024;
-constexpr int kMaxRows = 16;       // of a multiplication
+constexpr int kPad = 8;       // elements after each row, against bank conflicts
+constexpr int kPitch = 4;     // floats after each row of sums
+constexpr int kMaxRows = 16;  // of a multiplication
 constexpr int kMaxRegisters = 64;  // of each thread, for b
 constexpr size_t kMostTilings = 3;
 
@@ -34,10 +33,9 @@ int64_t SharedBytes(const Product& p, const HeldTiling& t) {
   return ColumnBytes(p, t) + 4 * t.wk * p.m * (t.tn + kPitch);
 }
 
-bool Fits(const Product& p, const HeldTiling& t, int width, int units) {
-  return p.k % (16 * t.wk) == 0 && t.tn % width == 0 &&
-         Depth(p, t) * t.tn / 4 <= kMaxRegisters && p.m * t.tn <= t.threads() &&
-         SharedBytes(p, t) <= kSharedLimit &&
+bool Fits(const Product& p, const HeldTiling& t, int units) {
+  return p.k % (16 * t.wk) == 0 && Depth(p, t) * t.tn / 4 <= kMaxRegisters &&
+         p.m * t.tn <= t.threads() && SharedBytes(p, t) <= kWarpShared &&
          CeilDiv(p.n, int64_t{t.tn}) <= 2 * units;
 }
 
@@ -132,12 +130,11 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
       p.b.run != Run::kOuter) {
     return {};
   }
-  const int width = StoreWidth(p, 1);
-  std::vector<std::pair<double, HeldTiling>> found;
+  Guesses<HeldTiling> found;
   for (int tn : {16, 32, 64}) {
     for (int wk : {8, 16}) {
       const HeldTiling t{tn, wk};
-      if (!Fits(p, t, width, units)) continue;
+      if (!Fits(p, t, units)) continue;
       // Microseconds, roughly: columns come, then a warp goes along k.
       const double waves = static_cast<double>(
           CeilDiv(CeilDiv(p.n, int64_t{tn}), int64_t{units}));
@@ -146,14 +143,7 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
       found.push_back({waves * (columns + along), t});
     }
   }
-  std::stable_sort(
-      found.begin(), found.end(),
-      [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<HeldTiling> out;
-  for (const auto& [time, t] : found) {
-    if (out.size() < kMostTilings) out.push_back(t);
-  }
-  return out;
+  return Fastest(std::move(found), kMostTilings);
 }
 
 absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
@@ -176,15 +166,8 @@ absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
       ColumnBytes(p, t), p.m, p.n, p.k);
-  KernelSource out;
-  out.text = KernelText(
-      {.inputs = call.inputs,
-       .outputs = {call.output},
-       .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), defines),
-       .threads = t.threads()},
-      text);
+  KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
   out.grid[1] = static_cast<int>(CeilDiv(p.n, int64_t{t.tn}));
-  out.block = t.threads();
   out.shared_bytes = static_cast<int>(SharedBytes(p, t));
   return out;
 }

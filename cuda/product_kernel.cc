@@ -17,7 +17,6 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kPad = 8;  // elements after each row, against bank conflicts
-constexpr int kSharedLimit = 220 * 1024;
 constexpr size_t kMostTilings = 11;
 
 int StageElements(const Product& p, const Tiling& t, int operand) {
@@ -322,7 +321,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
       {16, 16, 64, 1, 1, 8, 2},   {64, 16, 32, 2, 1, 8, 3},
       {16, 64, 32, 1, 2, 4, 8},   {16, 32, 32, 1, 1, 8, 6},
   };
-  std::vector<std::pair<double, Tiling>> found;
+  Guesses<Tiling> found;
   for (Tiling t : kShapes) {
     for (int split : {1, 2, 4, 8}) {
       t.split = split;
@@ -331,7 +330,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
       if (t.wk > 1 && p.k <= t.bk * t.wk / 2) continue;
       if (t.tn == 16 && t.wn * 16 > t.tn) continue;
       const int shared = SharedBytes(p, t);
-      if (shared > kSharedLimit) continue;
+      if (shared > kWarpShared) continue;
       const int64_t blocks = CeilDiv(p.m, int64_t{t.tm}) *
                              CeilDiv(p.n, int64_t{t.tn}) * p.batch * split;
       // Microseconds, roughly: a block's way along k and to its results, as
@@ -339,7 +338,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
       // what was the fastest of 200 products, which is among the first eight
       // for 94 of 100 of them.
       const int fit = std::max(
-          1, std::min({kSharedLimit / shared, 2048 / t.threads() / 2, 4}));
+          1, std::min({kWarpShared / shared, 2048 / t.threads() / 2, 4}));
       const double waves =
           std::ceil(static_cast<double>(blocks) / (units * fit));
       const double bytes = 2.0 * (t.tm + t.tn) * t.bk * t.wk;
@@ -389,17 +388,10 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
       call.constant_b ? 1 : 0, p.m, p.n, p.k);
-  KernelSource out;
-  out.text = KernelText(
-      {.inputs = call.inputs,
-       .outputs = {call.output},
-       .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), defines),
-       .threads = t.threads()},
-      text);
+  KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};
-  out.block = t.threads();
   out.shared_bytes = SharedBytes(p, t);
   out.cluster = t.split;
   return out;

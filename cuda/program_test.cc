@@ -373,8 +373,8 @@ TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
   }
 }
 
-// Weights that do not stay in the cache, and what is added to the results, are
-// asked for before the kernel may read what others write.
+// Weights that do not stay in the cache, what is added to the results, and
+// inputs are asked for before the kernel may read what others write.
 TEST(Program, ColdConstantsAreAskedForAhead) {
   auto compiler = Compiler::Open();
   const std::string one =
@@ -397,6 +397,8 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
     EXPECT_NE(texts, "");
     EXPECT_EQ(absl::StrContains(texts, "AHEAD = 0 "), !cold);
     EXPECT_EQ(absl::StrContains(texts, "iso_ahead(in2, 8192);"), cold);
+    // The input.
+    EXPECT_EQ(absl::StrContains(texts, "iso_ahead(in0, 512000);"), cold);
   }
 }
 

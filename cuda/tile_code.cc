@@ -96,38 +96,36 @@ __device__ __forceinline__ void iso_publish() {
 }
 )";
 
-// Which results of a tile this thread computes, the first of them or the only
-// one.
-constexpr char kPlace[] = R"(
+// Chunks of results, WIDTH side by side, and how many a block computes.
+constexpr char kChunks[] = R"(
   enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+)";
+
+// The only one that this thread computes, if it does.
+constexpr char kOnly[] = R"(
   const int chunk = part * OWN + tid;
   const int mm = m0 + chunk / (TN / WIDTH);
   const int nn = n0 + chunk % (TN / WIDTH) * WIDTH, j = nn / WIDTH;
   const bool own = tid < OWN && chunk < CHUNKS && mm < M && nn < N;
-READS
 )";
 
-constexpr char kStoreOnce[] = R"(
-  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+constexpr char kIfOwn[] = R"(
   if (own) {
     const int row = mm - m0, col = nn - n0;
-ADD
-COMPUTE
-STORE
-  }
-  if (SPLIT > 1) iso_cluster_barrier();
 )";
 
-constexpr char kStore[] = R"(
-  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
-  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+constexpr char kForAll[] = R"(
   const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
   for (int q = part * OWN + tid; q < last; q += NT) {
     const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
     const int mm = m0 + row, nn = n0 + col;
     if (mm >= M || nn >= N) continue;
+)";
+
+constexpr char kStore[] = R"(
+  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+CHUNKS_OF_THREAD
 ADD
-    const int j = nn / WIDTH;
 COMPUTE
 STORE
   }
@@ -240,6 +238,20 @@ int StoreWidth(const Product& p, int split) {
   return width;
 }
 
+KernelSource WarpKernel(const ProductCall& call, const Product& p,
+                        absl::string_view constants, int threads,
+                        absl::string_view body) {
+  KernelSource out;
+  out.text = KernelText(
+      {.inputs = call.inputs,
+       .outputs = {call.output},
+       .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), constants),
+       .threads = threads},
+      body);
+  out.block = threads;
+  return out;
+}
+
 absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
                                     int width, bool once) {
   ASSIGN_OR_RETURN(const Epilogue epilogue,
@@ -249,13 +261,15 @@ absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
              {"ADD_PEER", AddSums(width, "iso_peer4(own_sums + 4 * AT, r)",
                                   "iso_peer1(own_sums + 4 * AT, r)")}});
   StoreCode out;
-  if (once) {
-    out.reads = absl::StrReplaceAll(kPlace, {{"READS", epilogue.reads}});
-  }
+  if (once) out.reads = absl::StrCat(kChunks, kOnly, epilogue.reads);
+  // Those that compute once know j already.
+  const char* place = once ? "" : "    const int j = nn / WIDTH;\n";
   out.store = absl::StrReplaceAll(
-      once ? kStoreOnce : kStore,
-      {{"ADD", add},
-       {"COMPUTE", absl::StrCat(epilogue.type, " pack;\n", epilogue.compute)},
+      kStore,
+      {{"CHUNKS_OF_THREAD", once ? kIfOwn : absl::StrCat(kChunks, kForAll)},
+       {"ADD", add},
+       {"COMPUTE",
+        absl::StrCat(place, epilogue.type, " pack;\n", epilogue.compute)},
        {"STORE", epilogue.store}});
   return out;
 }

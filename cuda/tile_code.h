@@ -28,6 +28,10 @@ std::string WarpHelpers(DType dtype);
 // Two floats as a pair of 16-bit floats.
 std::string PairHelper(DType dtype);
 
+// Bytes of shared memory that a block takes at most, of 227 KiB: of kernels of
+// warps, and of warpgroups.
+inline constexpr int kWarpShared = 220 * 1024, kWarpgroupShared = 226 * 1024;
+
 // What products of warpgroups (wgmma) need around them.
 absl::string_view WarpgroupHelpers();
 
@@ -46,6 +50,12 @@ std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
 // How many neighbouring columns one thread makes results of at a time, where
 // `split` blocks share a tile.
 int StoreWidth(const Product& product, int split);
+
+// A product's kernel of so many threads, with this body and the constants that
+// it needs. The grid is left to the caller.
+KernelSource WarpKernel(const ProductCall& call, const Product& product,
+                        absl::string_view constants, int threads,
+                        absl::string_view body);
 
 // Statements that add the partial sums of a tile up and store what the kernel
 // makes of them. They stand where the constants M, N, TM, TN, WK, SPLIT, NT and
@@ -67,15 +77,33 @@ struct Occupancy {
 };
 Occupancy OccupancyOf(int64_t blocks, int split, int fit, int units);
 
-// Of tilings and the times that they are guessed to take, the likeliest: so
-// many at most, none that takes so many times as long as the first, and two
-// ways to split each shape, so that the guess decides little.
+// Tilings with the times that they are guessed to take, the fastest first.
 template <class Tiling>
-std::vector<Tiling> Likeliest(std::vector<std::pair<double, Tiling>> found,
-                              size_t most = 8, double times = 2.5) {
+using Guesses = std::vector<std::pair<double, Tiling>>;
+template <class Tiling>
+Guesses<Tiling> ByTime(Guesses<Tiling> found) {
   std::stable_sort(
       found.begin(), found.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });
+  return found;
+}
+
+// The fastest of them, so many at most.
+template <class Tiling>
+std::vector<Tiling> Fastest(Guesses<Tiling> found, size_t most) {
+  std::vector<Tiling> out;
+  for (const auto& [time, t] : ByTime(std::move(found))) {
+    if (out.size() < most) out.push_back(t);
+  }
+  return out;
+}
+
+// The likeliest: so many at most, none that takes so many times as long as the
+// first, and two ways to split each shape, so that the guess decides little.
+template <class Tiling>
+std::vector<Tiling> Likeliest(Guesses<Tiling> found, size_t most = 8,
+                              double times = 2.5) {
+  found = ByTime(std::move(found));
   std::vector<Tiling> out;
   std::map<std::string, int> tried;
   for (const auto& [time, t] : found) {

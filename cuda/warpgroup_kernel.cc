@@ -20,7 +20,6 @@ namespace {
 
 constexpr int kStep = 64;  // of k, for one warpgroup
 constexpr int kPitch = 8;  // floats after each row of sums
-constexpr int kSharedLimit = 226 * 1024;
 // So few steps have a stage each anyway; so many have none.
 constexpr int kFewSteps = 4, kManySteps = 16;
 
@@ -257,8 +256,8 @@ double Guess(const Product& p, const WarpgroupTiling& t, int units) {
                          CeilDiv(p.n, int64_t{t.tn}) * p.batch * t.split;
   const double steps = std::ceil(
       static_cast<double>(CeilDiv(p.k, int64_t{kStep * t.wk})) / t.split);
-  const int fit =
-      std::min({kSharedLimit / SharedBytes(t), 65536 / (t.threads() * 168), 3});
+  const int fit = std::min(
+      {kWarpgroupShared / SharedBytes(t), 65536 / (t.threads() * 168), 3});
   const auto [busy, waves] = OccupancyOf(blocks, t.split, fit, units);
   const double math = 2.0 * t.tm * t.tn * kStep * t.wk / 5.5e6;
   const double bytes = 2.0 * (t.tm + t.tn) * kStep * t.wk;
@@ -293,7 +292,7 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
       {64, 32, 1, 4, 3},   {64, 16, 1, 4, 4},    {64, 96, 1, 2, 4},
       {64, 192, 1, 1, 4},  {64, 64, 1, 1, kAll}, {64, 32, 1, 1, kAll},
   };
-  std::vector<std::pair<double, WarpgroupTiling>> found;
+  Guesses<WarpgroupTiling> found;
   for (const WarpgroupTiling& shape : kShapes) {
     WarpgroupTiling t = shape;
     if (p.b.run == Run::kOuter && t.tn % kStep != 0) continue;
@@ -310,7 +309,7 @@ std::vector<WarpgroupTiling> WarpgroupTilings(const Product& p, int units) {
         if (each <= kFewSteps || each > kManySteps) continue;
         t.stages = static_cast<int>(each) + 2;
       }
-      if (SharedBytes(t) > kSharedLimit) continue;
+      if (SharedBytes(t) > kWarpgroupShared) continue;
       found.push_back({Guess(p, t, units), t});
     }
   }
