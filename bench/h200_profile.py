@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What figures of h200_vs_pytorch.py --json say of kernels and predictions.
 
-  bench/h200_profile.py DAY FIGURES.json... > cost_model/profiles/h200.profile
+  bench/h200_profile.py DAY [--onto OLD.profile] FIGURES.json... > NEW.profile
   bench/h200_profile.py --errors FIGURES.json...
 
 First form: a profile for the cost model. A kernel that was measured several
-times, in several networks or in several forms of one, takes the median.
+times, in several networks or in several forms of one, takes the median. With
+--onto, kernels that were not measured stay as they are in the old profile.
 
 Second form: how far the predicted times of whole networks, as they are and
 optimised, are from the measured ones, and how often graphs between the two
@@ -28,7 +29,7 @@ def rows(files):
                 yield row
 
 
-def print_profile(day, files):
+def print_profile(day, old, files):
     times, variants = collections.defaultdict(list), {}
     for row in rows(files):
         ours = row["isomer"]
@@ -36,9 +37,13 @@ def print_profile(day, files):
             for k in form["kernel_times"]:
                 times[k["signature"]].append(k["us"])
                 variants[k["signature"]] = k["variant"]
-    print("profile h200")
-    for k in sorted(times, key=lambda k: k.encode()):
-        print(f"{k} | {statistics.median(times[k]):.4g} {day} isomer {variants[k]}")
+    head, *lines = open(old).read().splitlines() if old else ["profile h200"]
+    entries = dict(line.rsplit(" | ", 1) for line in lines)
+    for k in times:
+        entries[k] = f"{statistics.median(times[k]):.4g} {day} isomer {variants[k]}"
+    print(head)
+    for k in sorted(entries, key=lambda k: k.encode()):
+        print(f"{k} | {entries[k]}")
 
 
 def right(graphs, key):
@@ -74,10 +79,12 @@ def print_errors(files):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    if sys.argv[1] == "--errors":
-        print_errors(sys.argv[2:])
+    first, rest = sys.argv[1], sys.argv[2:]
+    old = rest[1] if rest[0] == "--onto" and len(rest) > 2 else None
+    if first == "--errors":
+        print_errors(rest)
     else:
-        print_profile(sys.argv[1], sys.argv[2:])
+        print_profile(first, old, rest[2:] if old else rest)
 
 
 if __name__ == "__main__":
