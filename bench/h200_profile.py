@@ -3,6 +3,7 @@
 
   bench/h200_profile.py DAY [--onto OLD.profile] FIGURES.json... > NEW.profile
   bench/h200_profile.py --errors FIGURES.json...
+  bench/h200_profile.py --kernels FIGURES.json...
 
 First form: a profile for the cost model. A kernel that was measured several
 times, in several networks or in several forms of one, takes the median. With
@@ -13,6 +14,9 @@ optimised, are from the measured ones, and how often graphs between the two
 (h200_vs_pytorch.py --candidates 20) are ordered as measured, of the pairs that
 measure more than 3 % apart. Predictions are those that `isomer bench` made with
 the profile it had when it measured; "planned" are estimates without a profile.
+
+Third form: what holds the optimised networks back, the four kernels of each
+that take longest. "whole" is measured whole, "sum" the kernels by themselves.
 """
 
 import collections
@@ -76,15 +80,29 @@ def print_errors(files):
               f"{total[key]} of {total['pairs']} pairs are ordered as measured")
 
 
+def print_kernels(files):
+    for row in rows(files):
+        best = row["isomer"]["optimised"]
+        steps = sorted(best["steps"], key=lambda s: -s["us"] * s["launches"])
+        total = sum(s["us"] * s["launches"] for s in steps)
+        print(f"\n{row['network']}: {best['kernels']} kernels on {best['streams']} stream{'s' * (best['streams'] > 1)}, {best['us']:.1f} us whole, "
+              f"{total:.1f} us sum, {best['predicted_us']:.1f} us predicted, floor {best['floor_us']:.1f} us")
+        for s in steps[:4]:
+            print(f"  {s['us'] * s['launches'] / total:6.1%} {s['launches']:4d} x {s['us']:7.2f} us  {s['variant']:<38} {s['signature'][:104]}")
+
+
 def main():
-    if len(sys.argv) < 3:
+    first, rest, old = (sys.argv + [""])[1], sys.argv[2:], None
+    if rest[:1] == ["--onto"]:
+        old, rest = rest[1] if len(rest) > 1 else None, rest[2:]
+    if not rest or (old and first.startswith("--")):
         sys.exit(__doc__)
-    first, rest = sys.argv[1], sys.argv[2:]
-    old = rest[1] if rest[0] == "--onto" and len(rest) > 2 else None
     if first == "--errors":
         print_errors(rest)
+    elif first == "--kernels":
+        print_kernels(rest)
     else:
-        print_profile(first, old, rest[2:] if old else rest)
+        print_profile(first, old, rest)
 
 
 if __name__ == "__main__":
