@@ -9,6 +9,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/string_view.h"
 #include "cuda/kernel_uses.h"
+#include "graph/match.h"
 
 namespace isomer::cuda {
 
@@ -17,16 +18,6 @@ namespace {
 bool IsView(const ir::Node& node) {
   return node.Is("reshape") || node.Is("transpose") || node.Is("broadcast") ||
          node.Is("slice");
-}
-
-// True for constants whose elements are all 0.
-bool IsZero(const ir::Graph& graph, Value v) {
-  while (graph.node(v.node).Is("broadcast") ||
-         graph.node(v.node).Is("reshape")) {
-    v = graph.node(v.node).inputs[0];
-  }
-  const ir::Node& node = graph.node(v.node);
-  return node.kind == ir::Node::Kind::kConstant && node.constant->Splat() == 0;
 }
 
 class Finder {
@@ -133,7 +124,8 @@ class Finder {
     const ir::Node& where = graph_.node(after.back());
     return after.size() == 2 && nan.Is("is_nan") && nan.inputs[0] == softmax &&
            where.Is("where") && where.inputs[0] == Value{after[0], 0} &&
-           IsZero(graph_, where.inputs[1]) && where.inputs[2] == softmax;
+           ir::SplatOf(graph_, where.inputs[1]) == 0 &&
+           where.inputs[2] == softmax;
   }
 
   const ir::Graph& graph_;

@@ -10,6 +10,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cuda/product_index.h"
+#include "graph/match.h"
+#include "ops/dtype.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -254,15 +256,21 @@ void UseOwnOrder(DnnProduct& p) {
   p.operations.push_back({Kind::kRelu, static_cast<int>(p.operations.size())});
 }
 
+std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
+  if (const auto splat = ir::SplatOf(graph, v)) return splat;
+  const ir::Node& node = graph.node(v.node);
+  if (node.op == nullptr || !node.Is("mul")) return std::nullopt;
+  const auto a = UnroundedNumber(graph, node.inputs[0]);
+  const auto b = UnroundedNumber(graph, node.inputs[1]);
+  return a && b ? std::optional<double>(*a * *b) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<double> NumberOf(const ir::Graph& graph, Value v) {
-  const ir::Node* node = &graph.node(v.node);
-  while (node->op != nullptr && node->Is("broadcast")) {
-    node = &graph.node(node->inputs[0].node);
-  }
-  if (node->kind != ir::Node::Kind::kConstant) return std::nullopt;
-  return node->constant->Splat();
+  const std::optional<double> number = UnroundedNumber(graph, v);
+  if (!number) return std::nullopt;
+  return RoundTo(graph.type(v).dtype, *number);
 }
 
 bool IsAligned(const DnnTensor& t, DType dtype) {

@@ -53,7 +53,8 @@ struct DnnProduct {
 // All that there is to say of it: equal products have equal texts.
 std::string DnnText(const DnnProduct& product);
 
-// The number that all elements of a value are.
+// The number that all elements of a value are, where the graph shows it: as
+// ir::SplatOf, or as a product of such values.
 std::optional<double> NumberOf(const ir::Graph& graph, Value v);
 
 // True if it can be read and written 16 bytes at a time.

@@ -76,6 +76,44 @@ NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
   return {skip->source, {type.dtype, std::move(skip->shape)}};
 }
 
+// True if ONNX broadcasts operands to the shape, but for the last `own`
+// dimensions.
+bool BroadcastTo(const std::vector<NodeForm::Operand>& operands,
+                 const std::vector<int64_t>& shape, size_t own) {
+  for (size_t d = 0; d + own < shape.size(); ++d) {
+    const size_t from_end = shape.size() - d;
+    const bool there = std::any_of(
+        operands.begin(), operands.end(), [&](const NodeForm::Operand& o) {
+          const std::vector<int64_t>& own_shape = o.type.shape;
+          return own_shape.size() >= from_end &&
+                 own_shape[own_shape.size() - from_end] == shape[d];
+        });
+    if (!there && shape[d] != 1) return false;
+  }
+  return true;
+}
+
+// Gives one operand as it is where the others alone would not be broadcast to
+// the whole shape: the largest.
+void KeepShape(const Graph& graph, const Node& n,
+               std::vector<NodeForm::Operand>& operands) {
+  if (!n.op->onnx.broadcasts || operands.empty()) return;
+  size_t widest = 0, largest = 0;
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (graph.type(n.inputs[i]).rank() > graph.type(n.inputs[widest]).rank()) {
+      widest = i;
+    }
+    if (NumElements(operands[i].type) > NumElements(operands[largest].type)) {
+      largest = i;
+    }
+  }
+  if (BroadcastTo(operands, graph.type(n.inputs[widest]).shape,
+                  n.op->onnx.own_dims)) {
+    return;
+  }
+  operands[largest] = {n.inputs[largest], graph.type(n.inputs[largest])};
+}
+
 }  // namespace
 
 bool MayFold(const Graph& graph, Value v) {
@@ -98,12 +136,7 @@ NodeForm::NodeForm(const Graph& graph, NodeId node) : id(node), core(node) {
     n = &graph.node(core);
   }
   for (Value v : n->inputs) operands.push_back(OperandFor(graph, *n, v));
-  const auto is_literal = [](const Operand& o) {
-    return o.literal.has_value();
-  };
-  if (std::all_of(operands.begin(), operands.end(), is_literal)) {
-    for (Operand& o : operands) o = {o.value, graph.type(o.value)};
-  }
+  KeepShape(graph, *n, operands);
   if (bias) operands.push_back({*bias, graph.type(*bias)});
 }
 

@@ -172,6 +172,39 @@ y = MatMul(x, s)
 )");
 }
 
+// Of operands that are all repeated, one is, so that the result has its shape.
+TEST(Export, WhatIsRepeatedIsWhole) {
+  EXPECT_EQ(Rewritten(R"(
+ir 8
+opset 17
+in x FLOAT[3,1]
+in b FLOAT[4]
+in c FLOAT[1]
+out y
+s = Add(x, b)
+y = Mul(s, c)
+)",
+                      "mul(add(x, y), z) => add(mul(x, z), mul(y, z))"),
+            R"(= in x FLOAT[3,1]
+= in b FLOAT[4]
+= in c FLOAT[1]
++ init isomer_0 INT64[1]
++ init isomer_3 INT64[2]
++ init isomer_5 INT64[2]
++ init isomer_8 INT64[2]
++ init isomer_11 INT64[0]
++ isomer_2 = Reshape(x, isomer_0)
++ isomer_4 = Reshape(isomer_2, isomer_3)
++ isomer_7 = Expand(isomer_4, isomer_5)
++ isomer_10 = Expand(b, isomer_8)
++ isomer_13 = Reshape(c, isomer_11)
++ isomer_15 = Mul(isomer_7, isomer_13)
++ isomer_17 = Mul(isomer_10, isomer_13)
++ y = Add(isomer_15, isomer_17)
+= out y
+)");
+}
+
 TEST(Export, AnUntouchedConvolutionKeepsItsBias) {
   EXPECT_EQ(Rewritten(R"(
 ir 8
