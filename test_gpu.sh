@@ -94,7 +94,7 @@ if [ -n "$sanitize" ]; then
         --tool "$1" "$build/executor_test" "--gtest_filter=$3"
     done
   }
-  kernels='*Convolutions:*SharedKeys:*LargeProducts:*FunctionsOfParts:*Norms'
+  kernels='*Convolutions:*FewRows:*SharedKeys:*LargeProducts:*FunctionsOfParts:*Norms'
   watch memcheck 4 "$kernels:*OneRow"
   watch racecheck 12 "$kernels"
   finish

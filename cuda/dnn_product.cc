@@ -259,7 +259,11 @@ void UseOwnOrder(DnnProduct& p) {
 std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
   if (const auto splat = ir::SplatOf(graph, v)) return splat;
   const ir::Node& node = graph.node(v.node);
-  if (node.op == nullptr || !node.Is("mul")) return std::nullopt;
+  if (node.op == nullptr) return std::nullopt;
+  if (node.Is("broadcast") || node.Is("reshape")) {
+    return UnroundedNumber(graph, node.inputs[0]);
+  }
+  if (!node.Is("mul")) return std::nullopt;
   const auto a = UnroundedNumber(graph, node.inputs[0]);
   const auto b = UnroundedNumber(graph, node.inputs[1]);
   return a && b ? std::optional<double>(*a * *b) : std::nullopt;

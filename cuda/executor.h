@@ -138,6 +138,13 @@ class Executor {
   absl::StatusOr<bool> TakeIfFaster(bool several);
   absl::Status AddLanes();
   absl::Status ChooseStreams(const ExecutorOptions& options);
+  // Groups that do the same with other parts of buffers, such as steps of a
+  // cell: more than one each.
+  std::vector<std::vector<Group*>> Kin(std::vector<Group>& groups) const;
+  // Has groups compute with a variant, those that are nearly as fast with it,
+  // if the program is faster then.
+  absl::Status TryVariant(const std::vector<Group*>& kin,
+                          const std::string& variant);
   // Tries kernels that are nearly as fast as the fastest.
   absl::Status TryInTheWhole(std::vector<Group>& groups);
   DevicePointer PointerOf(int buffer) const;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -382,28 +383,67 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
   return absl::OkStatus();
 }
 
+std::vector<std::vector<Executor::Group*>> Executor::Kin(
+    std::vector<Group>& groups) const {
+  std::map<std::string, std::vector<Group*>> by_work;
+  for (Group& g : groups) {
+    const Step& step = program_.steps[g.steps[0]];
+    std::string key =
+        absl::StrCat(step.family, " ", step.flops, " ", step.bytes);
+    for (const Variant& v : step.variants) absl::StrAppend(&key, "|", v.name);
+    by_work[key].push_back(&g);
+  }
+  std::vector<std::vector<Group*>> out;
+  for (auto& [key, kin] : by_work) {
+    if (kin.size() > 1) out.push_back(std::move(kin));
+  }
+  return out;
+}
+
+absl::Status Executor::TryVariant(const std::vector<Group*>& kin,
+                                  const std::string& variant) {
+  std::vector<std::pair<Group*, size_t>> changed;
+  for (Group* g : kin) {
+    for (size_t i = 1; i < g->fastest.size(); ++i) {
+      if (g->fastest[i].kernel.variant == variant) changed.push_back({g, i});
+    }
+  }
+  if (changed.empty()) return absl::OkStatus();
+  for (const auto& [g, i] : changed) Use(*g, g->fastest[i].kernel);
+  ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(several_));
+  for (const auto& [g, i] : changed) {
+    if (faster) std::swap(g->fastest[0], g->fastest[i]);
+    Use(*g, g->fastest[0].kernel);
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   const auto start = std::chrono::steady_clock::now();
-  auto time_of = [](const Group& g) {
-    return g.fastest[0].us * static_cast<double>(g.steps.size());
+  auto time_of = [](const std::vector<Group*>& kin) {
+    double us = 0;
+    for (const Group* g : kin) {
+      us += g->fastest[0].us * static_cast<double>(g->steps.size());
+    }
+    return us;
   };
-  double all = 0;
-  std::vector<Group*> order;
-  for (Group& g : groups) {
-    all += time_of(g);
-    order.push_back(&g);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](Group* a, Group* b) {
-    return time_of(*a) > time_of(*b);
+  std::vector<std::vector<Group*>> all = Kin(groups);
+  // Those that do the same together, and then each by itself.
+  for (Group& g : groups) all.push_back({&g});
+  double total = 0;
+  for (Group& g : groups) total += time_of({&g});
+  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
+    return time_of(a) > time_of(b);
   });
-  for (Group* group : order) {
-    if (time_of(*group) < kShare * all) break;
-    for (size_t i = 1; i < group->fastest.size(); ++i) {
+  for (const std::vector<Group*>& kin : all) {
+    if (time_of(kin) < kShare * total) break;
+    std::set<std::string> tried;
+    for (const Group* g : kin) {
+      for (const Timed& t : g->fastest) tried.insert(t.kernel.variant);
+    }
+    for (const std::string& variant : tried) {
       if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
-      Use(*group, group->fastest[i].kernel);
-      ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(several_));
-      if (faster) std::swap(group->fastest[0], group->fastest[i]);
-      Use(*group, group->fastest[0].kernel);
+      RETURN_IF_ERROR(TryVariant(kin, variant));
     }
   }
   return absl::OkStatus();

@@ -149,7 +149,10 @@ TEST(Program, AttentionIsOfferedToCudnn) {
   EXPECT_EQ(OfferedToDnn(AttentionText("s", "")), tensors + "\n");
   EXPECT_EQ(OfferedToDnn(AttentionText("g", "g = mul(f, s)\n")),
             tensors + " 2(0,-1,-1,0x1p-3,)\n");
-  EXPECT_EQ(OfferedToDnn(AttentionText("g", "h = mul(f, f)\ng = mul(s, h)\n")),
+  EXPECT_EQ(OfferedToDnn(AttentionText(
+                "g",
+                "h = mul(c, c)\nb = broadcast(h, shape=[16 8 197 197], dims=[])"
+                "\ng = mul(s, b)\n")),
             tensors + " 2(0,-1,-1,0x1p-6,)\n");
   // A mask, another function, zeros for what is no number.
   for (const std::string& other : {AttentionText("g", "g = add(s, n)\n"),
