@@ -103,8 +103,8 @@ struct Schedule {
            p.number < place.ended[p.stream];
   }
   // What the program takes on these streams, in microseconds, if it takes so
-  // long on one: as much less as they save by the cost model, but no less than
-  // a graph takes to start all kernels.
+  // long on one: as much less as they save by the cost model, but no more than
+  // kernels leave to others, and no less than a graph takes to start all.
   double SideBySide(double on_one_us) const;
 };
 

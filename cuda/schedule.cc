@@ -14,6 +14,9 @@ namespace {
 constexpr double kShortest = 2, kCrossing = 1.5;
 // From the start of one kernel of a graph to that of the next, on any stream.
 constexpr double kStart = 0.55;
+// What a kernel leaves to those on other streams at most, while it starts and
+// ends: it has most multiprocessors to itself in between.
+constexpr double kLeft = 1;
 // What streams have to save, as a share of the whole.
 constexpr double kWorthwhile = 0.02;
 
@@ -141,8 +144,9 @@ Schedule MakeSchedule(const Program& program, int max_streams) {
 
 double Schedule::SideBySide(double on_one_us) const {
   if (streams <= 1) return on_one_us;
-  return std::max(on_one_us * us / in_a_row_us,
-                  kStart * static_cast<double>(steps.size()));
+  const auto kernels = static_cast<double>(steps.size());
+  return std::max({on_one_us * us / in_a_row_us, kStart * kernels,
+                   on_one_us - kLeft * kernels});
 }
 
 }  // namespace isomer::cuda
