@@ -5,55 +5,74 @@
 #include <cstring>
 #include <utility>
 
-#include "graph/evaluate.h"
+#include "graph/fold.h"
+#include "graph/for_all.h"
 #include "ops/status.h"
 #include "runtime/fast.h"
 
 namespace isomer::cuda {
 
+namespace {
+
+// Copies elements of a tensor's rows to where `steps` say.
+template <int size>
+void CopyRows(const char* from, const std::vector<int64_t>& shape,
+              absl::Span<const int64_t> steps, char* to) {
+  if (shape.empty()) {
+    std::memcpy(to, from, size);
+    return;
+  }
+  const size_t last = shape.size() - 1;
+  int64_t rows = 1;
+  for (size_t d = 0; d < last; ++d) rows *= shape[d];
+  constexpr int64_t kTogether = 64;
+  ForAll(static_cast<int>((rows + kTogether - 1) / kTogether), [&](int part) {
+    const int64_t end = std::min(rows, (part + 1) * kTogether);
+    for (int64_t row = part * kTogether; row < end; ++row) {
+      int64_t start = 0, rest = row;
+      for (size_t d = last; d-- > 0; rest /= shape[d]) {
+        start += rest % shape[d] * steps[d];
+      }
+      for (int64_t i = 0; i < shape[last]; ++i) {
+        std::memcpy(to + (start + i * steps[last]) * size,
+                    from + (row * shape[last] + i) * size, size);
+      }
+    }
+  });
+}
+
+}  // namespace
+
 absl::StatusOr<std::map<Value, SharedBytes>> FoldConstants(
     const ir::Graph& graph, absl::Span<const Value> values,
     const std::function<bool(int done, int total)>& progress) {
   std::map<Value, SharedBytes> out;
-  std::vector<Value> computed;
-  for (Value v : values) {
-    const ir::Node& node = graph.node(v.node);
-    if (node.kind == ir::Node::Kind::kConstant) {
-      out[v] = node.constant->bytes();
-    } else {
-      computed.push_back(v);
+  const auto total = static_cast<int>(values.size());
+  for (int i = 0; i < total; ++i) {
+    ASSIGN_OR_RETURN(out[values[i]], ir::FoldConstant(graph, values[i],
+                                                      runtime::FastKernels()));
+    if (progress && !progress(i + 1, total)) {
+      return absl::CancelledError("folding of constants was stopped");
     }
-  }
-  if (computed.empty()) return out;
-  ir::EvaluateOptions how;
-  how.interp = Interp::kReal;
-  how.run = runtime::FastKernels();
-  how.progress = progress;
-  ASSIGN_OR_RETURN(const std::vector<Tensor> tensors,
-                   ir::EvaluateValues(graph, computed, {}, how));
-  for (size_t i = 0; i < computed.size(); ++i) {
-    const Tensor& t = tensors[i];
-    out[computed[i]] = SharedBytes::Own(
-        IsFloat(t.type.dtype) ? ToBytes(FromDoubles(t.type, ToDoubles(t)))
-                              : ToBytes(t));
   }
   return out;
 }
 
 SharedBytes WithSteps(const SharedBytes& bytes, const TensorType& type,
                       absl::Span<const int64_t> steps) {
-  const int size = ByteSize(type.dtype), rank = type.rank();
   std::string out(bytes.view.size(), '\0');
-  std::vector<int64_t> index(rank, 0);
-  const int64_t n = NumElements(type);
-  for (int64_t at = 0; at < n; ++at) {
-    int64_t to = 0;
-    for (int d = 0; d < rank; ++d) to += index[d] * steps[d];
-    std::memcpy(out.data() + to * size, bytes.view.data() + at * size, size);
-    for (int d = rank; d-- > 0;) {
-      if (++index[d] < type.shape[d]) break;
-      index[d] = 0;
-    }
+  switch (ByteSize(type.dtype)) {
+    case 1:
+      CopyRows<1>(bytes.view.data(), type.shape, steps, out.data());
+      break;
+    case 2:
+      CopyRows<2>(bytes.view.data(), type.shape, steps, out.data());
+      break;
+    case 4:
+      CopyRows<4>(bytes.view.data(), type.shape, steps, out.data());
+      break;
+    default:
+      CopyRows<8>(bytes.view.data(), type.shape, steps, out.data());
   }
   return SharedBytes::Own(std::move(out));
 }

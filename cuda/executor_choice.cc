@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <set>
-#include <thread>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -15,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
 #include "cuda/executor.h"
+#include "graph/for_all.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -36,20 +36,6 @@ constexpr double kMicrosecondsPerTrial = 5000, kGain = 0.995;
 constexpr double kTryingSeconds = 4;
 // What a cache says of a program's streams.
 constexpr absl::string_view kOne = "one", kSeveral = "several";
-
-// Calls f(0), ..., f(n - 1) on all cores.
-void ForAll(int n, const std::function<void(int)>& f) {
-  std::atomic<int> next{0};
-  auto work = [&] {
-    for (int i = next++; i < n; i = next++) f(i);
-  };
-  const int count =
-      std::min<int>(n, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (int i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& t : threads) t.join();
-}
 
 // True if `name` stands for the variant, or for one way of a library's, which
 // is `way` then: "library 2", "cudnn 41 2=7".

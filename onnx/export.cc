@@ -9,10 +9,10 @@
 #include <set>
 #include <utility>
 
+#include "graph/fold.h"
 #include "onnx/encode.h"
 #include "onnx/export_node.h"
 #include "onnx/export_split.h"
-#include "onnx/fold.h"
 #include "ops/onnx_mapping.h"
 #include "ops/status.h"
 
@@ -375,7 +375,7 @@ class Exporter {
     }
     SharedBytes bytes;
     if (!options_.nodes_only) {
-      ASSIGN_OR_RETURN(bytes, FoldConstant(graph_, v, options_.run));
+      ASSIGN_OR_RETURN(bytes, ir::FoldConstant(graph_, v, options_.run));
     }
     const TensorType& type = graph_.type(v);
     initializers_.push_back(

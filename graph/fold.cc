@@ -2,18 +2,19 @@
 // is the same. The rest is computed. A piece of a value is computed from pieces
 // of operands, as a device would compute its share: what may be cut is read off
 // the operators' index semantics (ops/sharding.h).
-#include "onnx/fold.h"
+#include "graph/fold.h"
 
 #include <algorithm>
 #include <map>
 #include <utility>
 #include <vector>
 
-#include "onnx/move_bytes.h"
+#include "graph/for_all.h"
+#include "graph/move_bytes.h"
 #include "ops/sharding.h"
 #include "ops/status.h"
 
-namespace isomer::onnx {
+namespace isomer::ir {
 
 namespace {
 
@@ -29,8 +30,8 @@ int64_t PiecesOf(const TensorType& type, int64_t piece_elements) {
 }
 
 // The part of a constant that piece `piece` of `pieces` along `dim` is.
-absl::StatusOr<std::shared_ptr<const ir::Constant>> CutConstant(
-    const ir::Constant& constant, int dim, int64_t piece, int64_t pieces) {
+absl::StatusOr<std::shared_ptr<const Constant>> CutConstant(
+    const Constant& constant, int dim, int64_t piece, int64_t pieces) {
   TensorType type = constant.type();
   const int64_t size = type.shape[dim] / pieces;
   int64_t outer = 1, inner = ByteSize(type.dtype);
@@ -46,23 +47,23 @@ absl::StatusOr<std::shared_ptr<const ir::Constant>> CutConstant(
                  size * inner);
   }
   type.shape[dim] = size;
-  return ir::Constant::FromBytes(type, SharedBytes::Own(std::move(bytes)));
+  return Constant::FromBytes(type, SharedBytes::Own(std::move(bytes)));
 }
 
 // Builds the graph of one piece.
 class Piece {
  public:
-  Piece(const ir::Graph& graph, int64_t piece, int64_t pieces)
+  Piece(const Graph& graph, int64_t piece, int64_t pieces)
       : graph_(graph), piece_(piece), pieces_(pieces) {}
 
   // The value cut along `dim`, or whole if that is -1. Unimplemented if an
   // operator cannot be cut there.
   absl::StatusOr<Value> Make(Value v, int dim) {
     if (auto it = made_.find({v, dim}); it != made_.end()) return it->second;
-    const ir::Node& n = graph_.node(v.node);
+    const Node& n = graph_.node(v.node);
     Value out;
-    if (n.kind == ir::Node::Kind::kConstant) {
-      std::shared_ptr<const ir::Constant> part = n.constant;
+    if (n.kind == Node::Kind::kConstant) {
+      std::shared_ptr<const Constant> part = n.constant;
       if (dim >= 0) {
         ASSIGN_OR_RETURN(part, CutConstant(*n.constant, dim, piece_, pieces_));
       }
@@ -74,11 +75,11 @@ class Piece {
     return made_[{v, dim}] = out;
   }
 
-  const ir::Graph& graph() const { return out_; }
+  const Graph& graph() const { return out_; }
 
  private:
   absl::StatusOr<NodeId> MakeNode(NodeId id, int dim) {
-    const ir::Node& n = graph_.node(id);
+    const Node& n = graph_.node(id);
     std::vector<int> cut(n.inputs.size(), -1);
     Attrs attrs = *n.attrs;
     if (dim >= 0) {
@@ -100,17 +101,17 @@ class Piece {
     if (!OnlyMoves(out_, id)) return id;
     std::vector<SharedBytes> inputs;
     for (Value v : out_.node(id).inputs) {
-      const ir::Node& in = out_.node(v.node);
-      if (in.kind != ir::Node::Kind::kConstant) return id;
+      const Node& in = out_.node(v.node);
+      if (in.kind != Node::Kind::kConstant) return id;
       inputs.push_back(in.constant->bytes());
     }
-    ASSIGN_OR_RETURN(std::shared_ptr<const ir::Constant> moved,
-                     ir::Constant::FromBytes(out_.type({id, 0}),
-                                             MoveBytes(out_, id, inputs)));
+    ASSIGN_OR_RETURN(
+        std::shared_ptr<const Constant> moved,
+        Constant::FromBytes(out_.type({id, 0}), MoveBytes(out_, id, inputs)));
     return out_.AddConstant(std::move(moved)).node;
   }
 
-  absl::StatusOr<Sharding> HowToCut(const ir::Node& n, int dim) const {
+  absl::StatusOr<Sharding> HowToCut(const Node& n, int dim) const {
     std::vector<TensorType> types;
     for (Value v : n.inputs) types.push_back(graph_.type(v));
     ASSIGN_OR_RETURN(const std::vector<Sharding> all,
@@ -131,33 +132,43 @@ class Piece {
     attrs.Set(e.name, std::move(value));
   }
 
-  const ir::Graph& graph_;
+  const Graph& graph_;
   const int64_t piece_, pieces_;
-  ir::Graph out_;
+  Graph out_;
   std::map<std::pair<Value, int>, Value> made_;
 };
 
-absl::StatusOr<std::string> FoldInPieces(const ir::Graph& graph, Value v,
+absl::StatusOr<std::string> FoldPiece(const Graph& graph, Value v, int64_t i,
+                                      int64_t pieces,
+                                      const EvaluateOptions& how) {
+  Piece piece(graph, i, pieces);
+  ASSIGN_OR_RETURN(const Value part, piece.Make(v, 0));
+  ASSIGN_OR_RETURN(const std::vector<Tensor> t,
+                   EvaluateValues(piece.graph(), {part}, {}, how));
+  return ToBytes(t[0]);
+}
+
+absl::StatusOr<std::string> FoldInPieces(const Graph& graph, Value v,
                                          int64_t pieces,
-                                         const ir::EvaluateOptions& how) {
-  std::string bytes;
+                                         const EvaluateOptions& how) {
   const TensorType& type = graph.type(v);
-  bytes.reserve(NumElements(type) * ByteSize(type.dtype));
-  for (int64_t i = 0; i < pieces; ++i) {
-    Piece piece(graph, i, pieces);
-    ASSIGN_OR_RETURN(const Value part, piece.Make(v, 0));
-    ASSIGN_OR_RETURN(const std::vector<Tensor> t,
-                     ir::EvaluateValues(piece.graph(), {part}, {}, how));
-    bytes += ToBytes(t[0]);
-  }
+  const int64_t size = NumElements(type) * ByteSize(type.dtype) / pieces;
+  std::string bytes(size * pieces, '\0');
+  std::vector<absl::Status> failed(pieces);
+  ForAll(static_cast<int>(pieces), [&](int i) {
+    const auto part = FoldPiece(graph, v, i, pieces, how);
+    failed[i] = part.status();
+    if (part.ok()) std::copy(part->begin(), part->end(), &bytes[i * size]);
+  });
+  for (const absl::Status& s : failed) RETURN_IF_ERROR(s);
   return bytes;
 }
 
 // Computes a value in double, in pieces where it is large.
-absl::StatusOr<SharedBytes> Compute(const ir::Graph& graph, Value v,
-                                    const ir::RunNode& run,
+absl::StatusOr<SharedBytes> Compute(const Graph& graph, Value v,
+                                    const RunNode& run,
                                     int64_t piece_elements) {
-  const ir::EvaluateOptions how{.interp = Interp::kReal, .run = run};
+  const EvaluateOptions how{.interp = Interp::kReal, .run = run};
   const int64_t pieces = PiecesOf(graph.type(v), piece_elements);
   if (pieces > 1) {
     absl::StatusOr<std::string> bytes = FoldInPieces(graph, v, pieces, how);
@@ -165,21 +176,21 @@ absl::StatusOr<SharedBytes> Compute(const ir::Graph& graph, Value v,
     if (!absl::IsUnimplemented(bytes.status())) return bytes.status();
   }
   ASSIGN_OR_RETURN(const std::vector<Tensor> t,
-                   ir::EvaluateValues(graph, {v}, {}, how));
+                   EvaluateValues(graph, {v}, {}, how));
   return SharedBytes::Own(ToBytes(t[0]));
 }
 
 }  // namespace
 
-absl::StatusOr<SharedBytes> FoldConstant(const ir::Graph& graph, Value v,
-                                         const ir::RunNode& run,
+absl::StatusOr<SharedBytes> FoldConstant(const Graph& graph, Value v,
+                                         const RunNode& run,
                                          int64_t piece_elements) {
   std::map<Value, SharedBytes> done;
   std::vector<Value> todo = {v};
   while (!todo.empty()) {
     const Value now = todo.back();
-    const ir::Node& n = graph.node(now.node);
-    if (n.kind == ir::Node::Kind::kConstant) {
+    const Node& n = graph.node(now.node);
+    if (n.kind == Node::Kind::kConstant) {
       done[now] = n.constant->bytes();
     } else if (!OnlyMoves(graph, now.node)) {
       ASSIGN_OR_RETURN(done[now], Compute(graph, now, run, piece_elements));
@@ -201,4 +212,4 @@ absl::StatusOr<SharedBytes> FoldConstant(const ir::Graph& graph, Value v,
   return done.at(v);
 }
 
-}  // namespace isomer::onnx
+}  // namespace isomer::ir

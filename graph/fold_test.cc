@@ -1,17 +1,17 @@
 // Constants computed in pieces are those computed at once.
-#include "onnx/fold.h"
+#include "graph/fold.h"
 
 #include <gtest/gtest.h>
 
 #include "graph/text.h"
 #include "ops/tensor.h"
 
-namespace isomer::onnx {
+namespace isomer::ir {
 namespace {
 
 // The first output of a graph of constants, computed in pieces and at once.
 void ExpectSame(absl::string_view text, int64_t piece_elements) {
-  auto graph = ir::ParseGraph(text);
+  auto graph = ParseGraph(text);
   ASSERT_TRUE(graph.ok()) << graph.status();
   const Value v = graph->outputs()[0].value;
   auto whole = FoldConstant(*graph, v, nullptr);
@@ -21,7 +21,7 @@ void ExpectSame(absl::string_view text, int64_t piece_elements) {
   EXPECT_EQ(whole->view, pieces->view) << text;
   auto t = FromBytes(graph->type(v), {pieces->view.data(), pieces->view.size()},
                      Interp::kRun);
-  auto want = ir::EvaluateValues(*graph, {v}, {});
+  auto want = EvaluateValues(*graph, {v}, {});
   EXPECT_EQ(TensorText(*t), TensorText((*want)[0]));
 }
 
@@ -83,4 +83,4 @@ output y = r
 }
 
 }  // namespace
-}  // namespace isomer::onnx
+}  // namespace isomer::ir

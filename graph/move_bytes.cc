@@ -1,6 +1,6 @@
 // All of them are one thing: a box of elements is copied from some places of
 // an input, evenly spaced along each dimension, to such places of the result.
-#include "onnx/move_bytes.h"
+#include "graph/move_bytes.h"
 
 #include <cstring>
 #include <string>
@@ -10,7 +10,7 @@
 #include "ops/status.h"
 #include "ops/tensor.h"
 
-namespace isomer::onnx {
+namespace isomer::ir {
 
 namespace {
 
@@ -79,7 +79,7 @@ void CopyBox(Box box, int64_t element, const char* from, char* to) {
   CopyRuns(box, 0, box.shape.size() - 1, run, from, to);
 }
 
-std::string Concat(const ir::Graph& graph, const ir::Node& n,
+std::string Concat(const Graph& graph, const Node& n,
                    absl::Span<const SharedBytes> inputs,
                    const TensorType& type) {
   std::string out(NumElements(type) * ByteSize(type.dtype), '\0');
@@ -126,17 +126,17 @@ std::string Transpose(const Attrs& attrs, const TensorType& in,
 
 }  // namespace
 
-bool OnlyMoves(const ir::Graph& graph, NodeId id) {
-  const ir::Node& n = graph.node(id);
+bool OnlyMoves(const Graph& graph, NodeId id) {
+  const Node& n = graph.node(id);
   return n.op != nullptr && graph.type({id, 0}).device.empty() &&
          (n.op->name == "concat" || n.op->name == "reshape" ||
           n.op->name == "slice" || n.op->name == "transpose");
 }
 
-SharedBytes MoveBytes(const ir::Graph& graph, NodeId id,
+SharedBytes MoveBytes(const Graph& graph, NodeId id,
                       absl::Span<const SharedBytes> inputs) {
   Check(OnlyMoves(graph, id), "the operator moves elements");
-  const ir::Node& n = graph.node(id);
+  const Node& n = graph.node(id);
   const TensorType& type = graph.type({id, 0});
   const TensorType& first = graph.type(n.inputs[0]);
   if (n.op->name == "reshape") return inputs[0];
@@ -148,4 +148,4 @@ SharedBytes MoveBytes(const ir::Graph& graph, NodeId id,
                             : Transpose(*n.attrs, first, inputs[0].view, type));
 }
 
-}  // namespace isomer::onnx
+}  // namespace isomer::ir

@@ -1,6 +1,6 @@
 // Moving bytes is what the operators say, and what they cannot say: NaNs keep
 // their bits.
-#include "onnx/move_bytes.h"
+#include "graph/move_bytes.h"
 
 #include <gtest/gtest.h>
 
@@ -8,12 +8,12 @@
 #include "graph/evaluate.h"
 #include "graph/text.h"
 
-namespace isomer::onnx {
+namespace isomer::ir {
 namespace {
 
 // The bytes of a graph's last node, moved and computed.
 void ExpectSame(absl::string_view text) {
-  auto graph = ir::ParseGraph(text);
+  auto graph = ParseGraph(text);
   ASSERT_TRUE(graph.ok()) << graph.status();
   const Value v = graph->outputs()[0].value;
   ASSERT_TRUE(OnlyMoves(*graph, v.node)) << text;
@@ -21,7 +21,7 @@ void ExpectSame(absl::string_view text) {
   for (Value in : graph->node(v.node).inputs) {
     inputs.push_back(graph->node(in.node).constant->bytes());
   }
-  auto want = ir::EvaluateValues(*graph, {v}, {}, {.interp = Interp::kReal});
+  auto want = EvaluateValues(*graph, {v}, {}, {.interp = Interp::kReal});
   ASSERT_TRUE(want.ok()) << want.status();
   EXPECT_EQ(MoveBytes(*graph, v.node, inputs).view, ToBytes((*want)[0]))
       << text;
@@ -98,10 +98,10 @@ TEST(MoveBytesTest, NothingIsMovedFromNothing) {
 
 // A signalling NaN of f16: computing with it would make it a quiet one.
 TEST(MoveBytesTest, NansKeepTheirBits) {
-  ir::Graph graph;
+  Graph graph;
   const std::string bytes("\x01\x7d\x00\x3c", 4);
   auto constant =
-      ir::Constant::FromBytes({DType::kF16, {2}}, SharedBytes::Own(bytes));
+      Constant::FromBytes({DType::kF16, {2}}, SharedBytes::Own(bytes));
   ASSERT_TRUE(constant.ok());
   const Value c = graph.AddConstant(*constant);
   auto v = graph.Add("concat", {c, c}, {{"axis", int64_t{0}}});
@@ -111,7 +111,7 @@ TEST(MoveBytesTest, NansKeepTheirBits) {
 }
 
 TEST(MoveBytesTest, WhatComputesDoesNotOnlyMove) {
-  auto graph = ir::ParseGraph(
+  auto graph = ParseGraph(
       "const a: f32[2] = [1 2]\nb = add(a, a)\nc = broadcast(b, shape=[3 2], "
       "dims=[1])\noutput y = c\n");
   ASSERT_TRUE(graph.ok()) << graph.status();
@@ -119,4 +119,4 @@ TEST(MoveBytesTest, WhatComputesDoesNotOnlyMove) {
 }
 
 }  // namespace
-}  // namespace isomer::onnx
+}  // namespace isomer::ir
