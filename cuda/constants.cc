@@ -26,7 +26,7 @@ void CopyRows(const char* from, const std::vector<int64_t>& shape,
   int64_t rows = 1;
   for (size_t d = 0; d < last; ++d) rows *= shape[d];
   constexpr int64_t kTogether = 64;
-  ForAll(static_cast<int>((rows + kTogether - 1) / kTogether), [&](int part) {
+  ForAll((rows + kTogether - 1) / kTogether, [&](int64_t part) {
     const int64_t end = std::min(rows, (part + 1) * kTogether);
     for (int64_t row = part * kTogether; row < end; ++row) {
       int64_t start = 0, rest = row;

@@ -129,7 +129,7 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
   const int n = static_cast<int>(program_.steps.size());
   std::vector<std::string> texts(n);
   std::vector<absl::Status> failed(n);
-  ForAll(n, [&](int i) {
+  ForAll(n, [&](int64_t i) {
     auto source = program_.steps[i].variants[0].source();
     failed[i] = source.status();
     if (source.ok()) texts[i] = std::move(source->text);
@@ -170,7 +170,7 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
 }
 
 void Executor::NameWays(std::vector<Group>& groups) const {
-  ForAll(static_cast<int>(groups.size()), [&](int i) {
+  ForAll(static_cast<int64_t>(groups.size()), [&](int64_t i) {
     std::vector<Candidate> all;
     for (Candidate& c : groups[i].candidates) {
       if (!c.variant->dnn || !c.way.empty()) {
@@ -212,7 +212,7 @@ absl::Status Executor::CompileAll(std::vector<Group>& groups,
   const int total = static_cast<int>(jobs.size());
   std::atomic<bool> stopped{false};
   std::atomic<int> done{0};
-  ForAll(total, [&](int i) {
+  ForAll(total, [&](int64_t i) {
     Candidate& c = *jobs[i];
     if (stopped) return;
     c.code = std::string();

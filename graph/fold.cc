@@ -155,7 +155,7 @@ absl::StatusOr<std::string> FoldInPieces(const Graph& graph, Value v,
   const int64_t size = NumElements(type) * ByteSize(type.dtype) / pieces;
   std::string bytes(size * pieces, '\0');
   std::vector<absl::Status> failed(pieces);
-  ForAll(static_cast<int>(pieces), [&](int i) {
+  ForAll(pieces, [&](int64_t i) {
     const auto part = FoldPiece(graph, v, i, pieces, how);
     failed[i] = part.status();
     if (part.ok()) std::copy(part->begin(), part->end(), &bytes[i * size]);

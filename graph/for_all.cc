@@ -7,17 +7,20 @@
 
 namespace isomer {
 
-void ForAll(int n, const std::function<void(int)>& f) {
-  std::atomic<int> next{0};
+void ForAll(int64_t n, absl::FunctionRef<void(int64_t)> f, int threads) {
+  if (threads == 0) {
+    threads = static_cast<int>(std::thread::hardware_concurrency());
+  }
+  std::atomic<int64_t> next{0};
   auto work = [&] {
-    for (int i = next++; i < n; i = next++) f(i);
+    for (int64_t i = next++; i < n; i = next++) f(i);
   };
-  const int count =
-      std::min<int>(n, std::max(1u, std::thread::hardware_concurrency()));
-  std::vector<std::thread> threads;
-  for (int i = 1; i < count; ++i) threads.emplace_back(work);
+  std::vector<std::thread> pool;
+  for (int64_t t = 1; t < std::min<int64_t>(threads, n); ++t) {
+    pool.emplace_back(work);
+  }
   work();
-  for (std::thread& t : threads) t.join();
+  for (std::thread& t : pool) t.join();
 }
 
 }  // namespace isomer

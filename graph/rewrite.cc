@@ -53,7 +53,7 @@ class Rewriter {
   const Match& match_;
   const RuleSide& target_;
   SideTyping<int64_t> typing_;
-  std::vector<NodeId> made_;  // the target's operators and literals
+  std::vector<NodeId> made_;  // nodes of the target that were not there before
   std::vector<Value> new_outputs_;
 };
 
@@ -83,10 +83,13 @@ absl::Status Rewriter::TypeTarget() {
 }
 
 absl::Status Rewriter::Build() {
+  const int32_t bound = graph_.id_bound();
   auto built =
       BuildSide(graph_, target_, typing_, match_.tensors, match_.attrs);
   if (!built.ok()) return NotApplicable(rule_, built.status().message());
-  made_ = std::move(built->made);
+  for (NodeId id : built->made) {
+    if (id.value >= bound) made_.push_back(id);
+  }
   new_outputs_ = std::move(built->outputs);
   return absl::OkStatus();
 }

@@ -200,6 +200,18 @@ output b = b
 )",
                       kMerge),
             "the rule does not apply: the result would be cyclic");
+  // What the one product would be of is there already, and reads the first.
+  EXPECT_EQ(Rewritten(R"(
+input x: f32[3,3]
+input y: f32[3,3]
+a = matmul(x, y)
+c = concat(y, a, axis=1)
+b = matmul(x, a)
+output c = c
+output b = b
+)",
+                      kMerge),
+            "the rule does not apply: the result would be cyclic");
 }
 
 TEST(RewriteTest, RefusesOtherTypes) {

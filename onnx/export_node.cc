@@ -80,38 +80,38 @@ NodeForm::Operand OperandFor(const Graph& graph, const Node& n, Value v) {
 // dimensions.
 bool BroadcastTo(const std::vector<NodeForm::Operand>& operands,
                  const std::vector<int64_t>& shape, size_t own) {
-  for (size_t d = 0; d + own < shape.size(); ++d) {
-    const size_t from_end = shape.size() - d;
+  for (size_t from_end = own + 1; from_end <= shape.size(); ++from_end) {
     const bool there = std::any_of(
         operands.begin(), operands.end(), [&](const NodeForm::Operand& o) {
-          const std::vector<int64_t>& own_shape = o.type.shape;
-          return own_shape.size() >= from_end &&
-                 own_shape[own_shape.size() - from_end] == shape[d];
+          const std::vector<int64_t>& s = o.type.shape;
+          return s.size() >= from_end &&
+                 s.end()[-from_end] == shape.end()[-from_end];
         });
-    if (!there && shape[d] != 1) return false;
+    if (!there) return false;
   }
   return true;
 }
 
-// Gives one operand as it is where the others alone would not be broadcast to
-// the whole shape: the largest.
+// Gives one operand as it is where they would not be broadcast to the whole
+// shape otherwise: the largest of those that are whole then.
 void KeepShape(const Graph& graph, const Node& n,
                std::vector<NodeForm::Operand>& operands) {
-  if (!n.op->onnx.broadcasts || operands.empty()) return;
-  size_t widest = 0, largest = 0;
+  if (!n.op->onnx.broadcasts) return;
+  int rank = 0;
+  for (Value v : n.inputs) rank = std::max(rank, graph.type(v).rank());
+  std::optional<size_t> whole;
   for (size_t i = 0; i < operands.size(); ++i) {
-    if (graph.type(n.inputs[i]).rank() > graph.type(n.inputs[widest]).rank()) {
-      widest = i;
-    }
-    if (NumElements(operands[i].type) > NumElements(operands[largest].type)) {
-      largest = i;
+    if (graph.type(n.inputs[i]).rank() < rank) continue;
+    if (!whole ||
+        NumElements(operands[i].type) > NumElements(operands[*whole].type)) {
+      whole = i;
     }
   }
-  if (BroadcastTo(operands, graph.type(n.inputs[widest]).shape,
-                  n.op->onnx.own_dims)) {
-    return;
+  if (!whole) return;
+  const Value v = n.inputs[*whole];
+  if (!BroadcastTo(operands, graph.type(v).shape, n.op->onnx.own_dims)) {
+    operands[*whole] = {v, graph.type(v)};
   }
-  operands[largest] = {n.inputs[largest], graph.type(n.inputs[largest])};
 }
 
 }  // namespace

@@ -205,6 +205,26 @@ y = Mul(s, c)
 )");
 }
 
+// A product has its operands' dimensions, those that are 1 too.
+TEST(Export, ARepeatedFactorIsWhole) {
+  for (const std::string repeated : {"2", "1"}) {
+    const std::string z = absl::StrCat("in z FLOAT[", repeated, ",1,2]\n");
+    EXPECT_EQ(
+        Rewritten(absl::StrCat("ir 8\nopset 17\nin x FLOAT[1,2]\n", z,
+                               "in v FLOAT[2,4]\nout y\n"
+                               "s = Add(x, z)\ny = MatMul(s, v)\n"),
+                  "matmul(add(x, y), z) => add(matmul(x, z), matmul(y, z))"),
+        absl::StrCat("= in x FLOAT[1,2]\n= ", z, R"(= in v FLOAT[2,4]
++ init isomer_0 INT64[3]
++ isomer_2 = Expand(x, isomer_0)
++ isomer_4 = MatMul(z, v)
++ isomer_6 = MatMul(isomer_2, v)
++ y = Add(isomer_4, isomer_6)
+= out y
+)"));
+  }
+}
+
 TEST(Export, AnUntouchedConvolutionKeepsItsBias) {
   EXPECT_EQ(Rewritten(R"(
 ir 8

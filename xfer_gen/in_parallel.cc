@@ -1,7 +1,6 @@
 // Who awaits a task works on those that are next until it is done.
 #include "xfer_gen/in_parallel.h"
 
-#include <atomic>
 #include <set>
 #include <utility>
 
@@ -14,17 +13,6 @@ namespace {
 constexpr size_t kAhead = 8;
 
 }  // namespace
-
-void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task) {
-  std::atomic<size_t> next{0};
-  auto work = [&] {
-    for (size_t i = next++; i < n; i = next++) task(i);
-  };
-  std::vector<std::thread> pool;
-  for (int t = 1; t < threads; ++t) pool.emplace_back(work);
-  work();
-  for (std::thread& t : pool) t.join();
-}
 
 void MakeAndTake(int threads, size_t n, size_t ahead,
                  absl::FunctionRef<void(int thread, size_t)> make,

@@ -17,9 +17,6 @@
 
 namespace isomer::gen {
 
-// Runs a task for every number below `n` on some threads.
-void InParallel(int threads, size_t n, absl::FunctionRef<void(size_t)> task);
-
 // Calls `make(thread, i)` for every number below `n` on some threads, and
 // `take(i)` for each in order, one at a time, on whichever thread is free while
 // others make. At most `ahead` are made and not taken.

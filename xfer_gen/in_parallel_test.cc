@@ -14,15 +14,6 @@
 namespace isomer::gen {
 namespace {
 
-TEST(InParallelTest, EveryTaskRunsOnce) {
-  for (int threads : {1, 2, 5}) {
-    std::vector<std::atomic<int>> runs(100);
-    InParallel(threads, runs.size(), [&](size_t i) { ++runs[i]; });
-    for (const auto& r : runs) EXPECT_EQ(r, 1);
-  }
-  InParallel(3, 0, [](size_t) { FAIL() << "there is no task"; });
-}
-
 // Counts the parts of tasks; every third has a long one.
 struct Counted {
   explicit Counted(size_t n) : begun(n), finished(n) {}

@@ -15,6 +15,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
+#include "graph/for_all.h"
 #include "graph/rule.h"
 #include "ops/status.h"
 #include "xfer_gen/claim.h"
@@ -281,9 +282,12 @@ void Minimiser::DropWhatLaterRulesGive(int64_t candidates) {
   };
   Theory theory = *Current();
   std::vector<std::optional<Derivation>> given(kept_.size());
-  InParallel(options_.threads, kept_.size(), [&](size_t i) {
-    if (may_go_on()) given[i] = DerivedWithout(kept_[i], theory);
-  });
+  ForAll(
+      static_cast<int64_t>(kept_.size()),
+      [&](int64_t i) {
+        if (may_go_on()) given[i] = DerivedWithout(kept_[i], theory);
+      },
+      options_.threads);
   for (size_t i = kept_.size(); i-- > 0;) {
     if (given[i] && !Enabled(*given[i], theory)) {
       given[i] = may_go_on() ? DerivedWithout(kept_[i], theory) : std::nullopt;

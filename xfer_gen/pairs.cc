@@ -9,8 +9,8 @@
 #include <tuple>
 #include <utility>
 
+#include "graph/for_all.h"
 #include "graph/hashing.h"
-#include "xfer_gen/in_parallel.h"
 
 namespace isomer::gen {
 
@@ -74,15 +74,18 @@ PairFinder::PairFinder(Enumerator& all, Hits& hits, uint64_t seed,
 
 // Side by side: there are many small pieces.
 PairFinder::~PairFinder() {
-  const size_t worlds = worlds_.size() - 1;
-  InParallel(static_cast<int>(comparers_.size()), worlds + comparers_.size(),
-             [&](size_t i) {
-               if (i < worlds) {
-                 worlds_.Drop(i + 1);
-               } else {
-                 comparers_[i - worlds].reset();
-               }
-             });
+  const auto worlds = static_cast<int64_t>(worlds_.size()) - 1;
+  const auto comparers = static_cast<int>(comparers_.size());
+  ForAll(
+      worlds + comparers,
+      [&](int64_t i) {
+        if (i < worlds) {
+          worlds_.Drop(i + 1);
+        } else {
+          comparers_[i - worlds].reset();
+        }
+      },
+      comparers);
 }
 
 void PairFinder::OnThreads(const std::function<void(PairComparer&)>& work) {
