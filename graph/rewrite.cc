@@ -53,7 +53,8 @@ class Rewriter {
   const Match& match_;
   const RuleSide& target_;
   SideTyping<int64_t> typing_;
-  std::vector<NodeId> made_;  // nodes of the target that were not there before
+  int32_t bound_ = 0;         // ids from here on are new
+  std::vector<NodeId> made_;  // the target's operators and literals
   std::vector<Value> new_outputs_;
 };
 
@@ -83,13 +84,11 @@ absl::Status Rewriter::TypeTarget() {
 }
 
 absl::Status Rewriter::Build() {
-  const int32_t bound = graph_.id_bound();
+  bound_ = graph_.id_bound();
   auto built =
       BuildSide(graph_, target_, typing_, match_.tensors, match_.attrs);
   if (!built.ok()) return NotApplicable(rule_, built.status().message());
-  for (NodeId id : built->made) {
-    if (id.value >= bound) made_.push_back(id);
-  }
+  made_ = std::move(built->made);
   new_outputs_ = std::move(built->outputs);
   return absl::OkStatus();
 }
@@ -109,7 +108,7 @@ absl::Status Rewriter::CheckOutputs() const {
 }
 
 // Looks for a cycle through a new output, seeing every use of an old output by
-// a node outside the target as a use of the new one.
+// a node that was there before as a use of the new one.
 absl::Status Rewriter::CheckAcyclic() const {
   enum : char { kNew, kOpen, kDone };
   std::vector<char> state(graph_.id_bound(), kNew);
@@ -128,7 +127,7 @@ absl::Status Rewriter::CheckAcyclic() const {
       }
       Value in = n.inputs[next++];
       const auto old = absl::c_find(match_.outputs, in);
-      if (old != match_.outputs.end() && !absl::c_linear_search(made_, id)) {
+      if (old != match_.outputs.end() && id.value < bound_) {
         in = new_outputs_[old - match_.outputs.begin()];
       }
       char& s = state[in.node.value];
