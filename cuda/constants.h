@@ -20,10 +20,6 @@ absl::StatusOr<std::map<Value, SharedBytes>> FoldConstants(
     const ir::Graph& graph, absl::Span<const Value> values,
     const std::function<bool(int done, int total)>& progress);
 
-// Elements that lie row by row, with the given steps instead.
-SharedBytes WithSteps(const SharedBytes& bytes, const TensorType& type,
-                      absl::Span<const int64_t> steps);
-
 // Leaves one of what is repeated along a dimension; the steps of what is left,
 // 0 where it was repeated.
 std::vector<int64_t> WithoutRepeats(const TensorType& type, SharedBytes& bytes);

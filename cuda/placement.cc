@@ -8,6 +8,7 @@
 #include "cuda/constants.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
+#include "graph/move_bytes.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -144,14 +145,14 @@ absl::StatusOr<Storage> Placement::ConstantAt(Value v, ConstantForm form) {
   std::vector<int64_t> steps = DenseSteps(type.shape, false);
   if (form.kind == ConstantForm::kFilter) {
     steps = FilterSteps(type.shape);
-    data = WithSteps(data, type, steps);
+    data = ir::WithSteps(data, type, steps);
   } else if (form.kind == ConstantForm::kOnce) {
     steps = WithoutRepeats(type, data);
   } else if (form.kind == ConstantForm::kParts) {
     const int64_t columns = type.shape[1], parts = form.parts;
-    data =
-        WithSteps(data, {type.dtype, {type.shape[0], parts, columns / parts}},
-                  {columns, 1, parts});
+    data = ir::WithSteps(data,
+                         {type.dtype, {type.shape[0], parts, columns / parts}},
+                         {columns, 1, parts});
   }
   const auto bytes = static_cast<int64_t>(data.view.size());
   Storage s{NewBuffer(Buffer::Kind::kConstant, bytes), 0, std::move(steps)};

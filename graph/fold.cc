@@ -5,6 +5,7 @@
 #include "graph/fold.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <utility>
 #include <vector>
@@ -155,9 +156,12 @@ absl::StatusOr<std::string> FoldInPieces(const Graph& graph, Value v,
   const int64_t size = NumElements(type) * ByteSize(type.dtype) / pieces;
   std::string bytes(size * pieces, '\0');
   std::vector<absl::Status> failed(pieces);
+  std::atomic<bool> stopped{false};
   ForAll(pieces, [&](int64_t i) {
+    if (stopped) return;
     const auto part = FoldPiece(graph, v, i, pieces, how);
     failed[i] = part.status();
+    if (!part.ok()) stopped = true;
     if (part.ok()) std::copy(part->begin(), part->end(), &bytes[i * size]);
   });
   for (const absl::Status& s : failed) RETURN_IF_ERROR(s);

@@ -148,4 +148,13 @@ SharedBytes MoveBytes(const Graph& graph, NodeId id,
                             : Transpose(*n.attrs, first, inputs[0].view, type));
 }
 
+SharedBytes WithSteps(const SharedBytes& bytes, const TensorType& type,
+                      absl::Span<const int64_t> steps) {
+  std::string out(bytes.view.size(), '\0');
+  Box box{type.shape, Distances(type), {steps.begin(), steps.end()}};
+  for (int64_t& d : box.to) d *= ByteSize(type.dtype);
+  CopyBox(std::move(box), ByteSize(type.dtype), bytes.view.data(), out.data());
+  return SharedBytes::Own(std::move(out));
+}
+
 }  // namespace isomer::ir

@@ -19,6 +19,11 @@ bool OnlyMoves(const Graph& graph, NodeId id);
 SharedBytes MoveBytes(const Graph& graph, NodeId id,
                       absl::Span<const SharedBytes> inputs);
 
+// Elements that lie row by row, with the given steps, of a dense tensor,
+// instead.
+SharedBytes WithSteps(const SharedBytes& bytes, const TensorType& type,
+                      absl::Span<const int64_t> steps);
+
 }  // namespace isomer::ir
 
 #endif  // ISOMER_GRAPH_MOVE_BYTES_H_

@@ -110,6 +110,15 @@ TEST(MoveBytesTest, NansKeepTheirBits) {
   EXPECT_EQ(MoveBytes(graph, v->node, inputs).view, bytes + bytes);
 }
 
+// Channels side by side, and nothing.
+TEST(MoveBytesTest, OtherSteps) {
+  const SharedBytes bytes = SharedBytes::Own("aAbBcCdDeEfF");
+  EXPECT_EQ(WithSteps(bytes, {DType::kF16, {1, 2, 3}}, {6, 1, 2}).view,
+            "aAdDbBeEcCfF");
+  EXPECT_EQ(WithSteps(bytes, {DType::kI8, {2, 6}}, {6, 1}).view, bytes.view);
+  EXPECT_EQ(WithSteps({}, {DType::kF32, {2, 0}}, {1, 2}).view, "");
+}
+
 TEST(MoveBytesTest, WhatComputesDoesNotOnlyMove) {
   auto graph = ParseGraph(
       "const a: f32[2] = [1 2]\nb = add(a, a)\nc = broadcast(b, shape=[3 2], "

@@ -21,6 +21,7 @@ import onnxruntime as ort
 from onnx import helper, numpy_helper
 
 from models_test import inputs_for, relative_error, run_isomer
+from optimized_models_test import session
 
 TARGETS = ("h200", "cpu-onnxruntime", "cpu")
 MOST_ELEMENTS = 20000
@@ -147,10 +148,7 @@ class Maker:
 
 def outputs_of(path, inputs):
     """What ONNX Runtime computes, with none of its own fusions: one of them loses values that two nodes read."""
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"]).run(None, inputs)
+    return session(path, graph_optimization_level=ort.GraphOptimizationLevel.ORT_DISABLE_ALL).run(None, inputs)
 
 
 def judge(isomer, model, target, folder):
