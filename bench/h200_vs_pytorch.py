@@ -9,7 +9,8 @@ weights, and measures
   compile  torch.compile with freezing, its kernels captured in a CUDA graph
   autotune the same with max-autotune, where that is quick
   isomer   `isomer bench`: planner only, and with the search
-Medians of replays, in milliseconds. Results of Isomer are compared with eager
+Medians of replays, in milliseconds, each timed behind another that is still
+running, on both sides, so that no time of the host is in them. Results of Isomer are compared with eager
 PyTorch through `isomer bench --check` (against the CPU) where --check is given.
 
 Most of the time is that of compilers. With --jobs N, N networks at a time have
@@ -222,12 +223,13 @@ def captured(run):
 
 
 def replay_ms(graph, times=60):
-    """The median time of a graph."""
+    """The median time of a graph behind another run of it: the device's, not Python's."""
     for _ in range(5):
         graph.replay()
     all_ms = []
     for _ in range(times):
         a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        graph.replay()
         a.record()
         graph.replay()
         b.record()

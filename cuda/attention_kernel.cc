@@ -21,17 +21,31 @@ constexpr int kPad = 8;  // elements after each row, against bank conflicts
 constexpr int64_t kMaxHead = 256;
 constexpr size_t kMostTilings = 14;
 
-int SharedBytes(const Attention& a, const AttentionTiling& t) {
-  if (t.warpgroups) return WarpgroupSharedBytes(a, t);
+// Queries, keys and values of the loop.
+int LoopBytes(const Attention& a, const AttentionTiling& t) {
   const auto head = static_cast<int>(a.scores.k + kPad);
   const auto width = static_cast<int>(a.values.n + kPad);
   const int slab = t.bn * t.wk;
   const int keys = a.scores.b.run == Run::kInner
                        ? slab * head
                        : static_cast<int>(a.scores.k) * (slab + kPad);
-  const int loop = 2 * (16 * t.wm * head + t.stages * (keys + slab * width));
-  const int sums = 4 * t.wk * t.wm * 16 * (width + 2);
-  return std::max(loop, sums);
+  return 2 * (16 * t.wm * head + t.stages * (keys + slab * width));
+}
+
+// Rows of a block that are queries.
+int64_t RowsOf(const Attention& a, const AttentionTiling& t) {
+  return std::min(int64_t{16} * t.wm, a.shared * a.scores.m);
+}
+
+int SharedBytes(const Attention& a, const AttentionTiling& t) {
+  if (t.warpgroups) return WarpgroupSharedBytes(a, t);
+  const int64_t rows = RowsOf(a, t);
+  const int64_t own = CeilDiv(rows * (a.values.n / 8), int64_t{t.split});
+  const auto given =
+      static_cast<int>(4 * t.split * t.wk * (8 * own + 2 * rows));
+  // Blocks of a cluster give when others still read what they loaded.
+  const int loop = LoopBytes(a, t);
+  return t.split > 1 ? loop + given : std::max(loop, given);
 }
 
 constexpr char kBody[] = R"(
@@ -45,7 +59,12 @@ constexpr char kBody[] = R"(
   const iso_u32 q_stage = iso_shared(memory);
   const iso_u32 k_stage = q_stage + 2 * 16 * WM * HP;
   const iso_u32 v_stage = k_stage + 2 * STAGES * K_STAGE;
-  auto load = [&](int slot, int t) {
+  // Sums are given to blocks that have started.
+  if (SPLIT > 1) iso_cluster_arrive();
+  // What is there before the network runs, what is not, or both; `rest` if
+  // some of it is not.
+  bool rest = false;
+  auto load = [&](int slot, int t, bool early, bool late) {
     const int zb = z0;
 LOAD_KEYS
     // One stage: values arrive while scores are computed.
@@ -53,10 +72,19 @@ LOAD_KEYS
     for (int c = tid; c < SLAB * (WIDTH / 8); c += NT) {
       const int kk = t * SLAB + c / (WIDTH / 8), at = c % (WIDTH / 8) * 8;
       const int there = kk < KEYS ? 8 : 0;
+      const bool is_rest = there > 0 && (V_REST);
+      rest |= is_rest;
+      if (!(is_rest ? late : early)) continue;
       iso_copy8(v_stage + 2 * ((slot * SLAB + c / (WIDTH / 8)) * VP + at),
                 V_FROM, there);
     }
   };
+  // Where there are few queries, a thread has none of rows 8 to 15.
+  enum { FIRST = STAGES == 1 ? 1 : STAGES - 1, HALVES = ROWS > 8 ? 2 : 1 };
+#pragma unroll
+  for (int s = 0; s < FIRST; ++s) {
+    if (EARLY && s < count) load(s, first + s, true, false);
+  }
   iso_wait();
   for (int c = tid; c < 16 * WM * (HEAD / 8); c += NT) {
     const int row = m0 + c / (HEAD / 8), at = c % (HEAD / 8) * 8;
@@ -65,17 +93,20 @@ LOAD_KEYS
     iso_copy8(q_stage + 2 * (c / (HEAD / 8) * HP + at),
               Q_FROM, there);
   }
+  if (EARLY) iso_commit();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
-    if (s < count) load(s, first + s);
+    if (s < count && (!EARLY || rest)) load(s, first + s, !EARLY, true);
     iso_commit();
   }
   iso_u32 fq[HEAD / 16][4];
   float o[WIDTH / 8][4] = {};
   float top[2] = {-ISO_INF, -ISO_INF}, total[2] = {0, 0};
   for (int t = 0; t < count; ++t) {
-    if (t + STAGES - 1 < count) {
-      load((t + STAGES - 1) % STAGES, first + t + STAGES - 1);
+    const int next = t + STAGES - 1;
+    const bool all = !EARLY || next >= FIRST;
+    if (next < count && (all || rest)) {
+      load(next % STAGES, first + next, all, true);
     }
     iso_commit();
     iso_arrived<STAGES == 1 ? 1 : STAGES - 1>();
@@ -104,7 +135,7 @@ FRAGMENT
 #pragma unroll
     for (int j = 0; j < BN / 8; ++j) {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
+      for (int e = 0; e < 2 * HALVES; ++e) {
         const int row = m0 + wm * 16 + lane / 4 + e / 2 * 8;
         const int zb = z0 + row / QUERIES, mm = row % QUERIES;
         const int nn =
@@ -122,7 +153,7 @@ RESCALE
 #pragma unroll
     for (int j = 0; j < BN / 8; ++j) {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) {
+      for (int e = 0; e < 2 * HALVES; ++e) {
         s[j][e] = exp2f(s[j][e] * LOG2E - shift[e / 2]);
         part[e / 2] += s[j][e];
       }
@@ -132,7 +163,7 @@ RESCALE
 #pragma unroll
     for (int j = 0; j < WIDTH / 8; ++j) {
 #pragma unroll
-      for (int e = 0; e < 4; ++e) o[j][e] *= again[e / 2];
+      for (int e = 0; e < 2 * HALVES; ++e) o[j][e] *= again[e / 2];
     }
     if (STAGES == 1) {
       iso_arrived<0>();
@@ -156,59 +187,62 @@ RESCALE
     __syncthreads();
   }
   iso_arrived<0>();
-  // Every group's sums, and what its rows were shifted by.
-  enum { ROWS = 16 * WM };
-  float* sums = (float*)memory;
-  float* tops = sums + WK * ROWS * VP;
-  float* totals = tops + WK * ROWS;
+  // Every group's sums go to the block that adds them up, and what its rows
+  // were shifted by to all of them.
+  enum {
+    GROUPS = SPLIT * WK,
+    CHUNKS = ROWS * (WIDTH / 8),
+    OWN = (CHUNKS + SPLIT - 1) / SPLIT
+  };
+  float* sums = (float*)(memory + GIVEN_AT);
+  float* tops = sums + GROUPS * OWN * 8;
+  float* totals = tops + GROUPS * ROWS;
+  const int group = part * WK + wk;
+  if (SPLIT > 1) iso_cluster_wait();
 #pragma unroll
   for (int h = 0; h < 2; ++h) {
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 1);
     total[h] += __shfl_xor_sync(0xffffffffu, total[h], 2);
-    const int row = wk * ROWS + wm * 16 + lane / 4 + h * 8;
+    const int row = wm * 16 + lane / 4 + h * 8;
+    if (h >= HALVES || row >= ROWS) continue;
     if (lane % 4 == 0) {
-      tops[row] = top[h];
-      totals[row] = total[h];
+#pragma unroll
+      for (int r = 0; r < SPLIT; ++r) {
+        iso_give1<SPLIT>(tops + group * ROWS + row, r, top[h]);
+        iso_give1<SPLIT>(totals + group * ROWS + row, r, total[h]);
+      }
     }
 #pragma unroll
     for (int j = 0; j < WIDTH / 8; ++j) {
-      *(float2*)(sums + row * VP + j * 8 + lane % 4 * 2) =
-          make_float2(o[j][h * 2], o[j][h * 2 + 1]);
+      const int chunk = row * (WIDTH / 8) + j;
+      iso_give2<SPLIT>(
+          sums + (group * OWN + chunk % OWN) * 8 + lane % 4 * 2, chunk / OWN,
+          o[j][h * 2], o[j][h * 2 + 1]);
     }
   }
   if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
-  enum { CHUNKS = ROWS * (WIDTH / 8), OWN = (CHUNKS + SPLIT - 1) / SPLIT };
-  const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
-  // What group w of block r has.
-  auto at1 = [&](const float* x, int r) {
-    return SPLIT == 1 ? *x : iso_peer1(iso_shared(x), r);
-  };
-  auto at4 = [&](const float* x, int r) {
-    return SPLIT == 1 ? *(const float4*)x : iso_peer4(iso_shared(x), r);
-  };
-  for (int q = part * OWN + tid; q < last; q += NT) {
-    const int row = q / (WIDTH / 8), j = q % (WIDTH / 8);
+  for (int own = tid; own < OWN; own += NT) {
+    const int chunk = part * OWN + own;
+    const int row = chunk / (WIDTH / 8), j = chunk % (WIDTH / 8);
     const int zb = z0 + (m0 + row) / QUERIES, mm = (m0 + row) % QUERIES;
-    if (m0 + row >= SHARED * QUERIES) continue;
-    float most = -ISO_INF, whole = 0, acc[8] = {}, shifts[SPLIT][WK];
+    if (chunk >= CHUNKS || m0 + row >= SHARED * QUERIES) continue;
+    float most = -ISO_INF, whole = 0, acc[8] = {};
 #pragma unroll
-    for (int i = 0; i < SPLIT * WK; ++i) {
-      shifts[i / WK][i % WK] = at1(tops + i % WK * ROWS + row, i / WK);
-      most = iso_max(most, shifts[i / WK][i % WK]);
+    for (int g = 0; g < GROUPS; ++g) {
+      most = iso_max(most, tops[g * ROWS + row]);
     }
 #pragma unroll
-    for (int i = 0; i < SPLIT * WK; ++i) {
-      const int r = i / WK, w = i % WK;
+    for (int g = 0; g < GROUPS; ++g) {
       const float weight =
-          SPLIT * WK == 1 ? 1.0f : exp2f((shifts[r][w] - most) * LOG2E);
-      whole += weight * at1(totals + w * ROWS + row, r);
+          GROUPS == 1 ? 1.0f : exp2f((tops[g * ROWS + row] - most) * LOG2E);
+      whole += weight * totals[g * ROWS + row];
+      const float4* x = (const float4*)(sums + (g * OWN + own) * 8);
 #pragma unroll
-      for (int u = 0; u < 8; u += 4) {
-        const float4 x = at4(sums + (w * ROWS + row) * VP + j * 8 + u, r);
-        acc[u] += weight * x.x;
-        acc[u + 1] += weight * x.y;
-        acc[u + 2] += weight * x.z;
-        acc[u + 3] += weight * x.w;
+      for (int u = 0; u < 2; ++u) {
+        acc[u * 4] += weight * x[u].x;
+        acc[u * 4 + 1] += weight * x[u].y;
+        acc[u * 4 + 2] += weight * x[u].z;
+        acc[u * 4 + 3] += weight * x[u].w;
       }
     }
 #pragma unroll
@@ -217,7 +251,6 @@ RESCALE
     }
 EPILOGUE
   }
-  if (SPLIT > 1) iso_cluster_barrier();
 )";
 
 // From the greatest score so far to what sums are scaled and scores shifted by.
@@ -238,6 +271,9 @@ constexpr char kLoadRows[] = R"(
     for (int c = tid; c < SLAB * (HEAD / 8); c += NT) {
       const int nn = t * SLAB + c / (HEAD / 8), at = c % (HEAD / 8) * 8;
       const int there = nn < KEYS ? 8 : 0;
+      const bool is_rest = there > 0 && (K_REST);
+      rest |= is_rest;
+      if (!(is_rest ? late : early)) continue;
       iso_copy8(k_stage + 2 * (slot * K_STAGE + c / (HEAD / 8) * HP + at),
                 K_FROM, there);
     })";
@@ -245,6 +281,9 @@ constexpr char kLoadColumns[] = R"(
     for (int c = tid; c < HEAD * (SLAB / 8); c += NT) {
       const int kk = c / (SLAB / 8), at = t * SLAB + c % (SLAB / 8) * 8;
       const int there = KEYS - at;
+      const bool is_rest = there > 0 && (K_REST);
+      rest |= is_rest;
+      if (!(is_rest ? late : early)) continue;
       iso_copy8(k_stage + 2 * (slot * K_STAGE + kk * (SLAB + PAD) +
                                c % (SLAB / 8) * 8),
                 K_FROM, there);
@@ -270,11 +309,13 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       "       NT = %d, HEAD = %d, WIDTH = %d, HP = HEAD + %d, VP = WIDTH + "
       "%d,\n"
       "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
-      "       K_STAGE = %s, GUARDED = %d, SPLIT = %d };\n",
+      "       K_STAGE = %s, GUARDED = %d, SPLIT = %d, EARLY = %d,\n"
+      "       ROWS = %d, GIVEN_AT = %d };\n",
       t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
-      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0,
-      t.split);
+      rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0, t.split,
+      call.scores.constant_b && call.values.constant_b ? 1 : 0, RowsOf(a, t),
+      t.split > 1 ? LoopBytes(a, t) : 0);
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),
@@ -296,13 +337,18 @@ absl::StatusOr<std::string> FilledIn(absl::string_view text,
                    EpilogueText(call.values, a.values, 8));
   const std::string score =
       absl::StrCat(a.score.statements, "score = ", a.score.value, ";");
+  auto rest = [](const OperandRun& run) {
+    return run.if_rest.empty() ? "false" : run.if_rest;
+  };
   return absl::StrReplaceAll(
       text, {{"RESCALE", absl::StrReplaceAll(kRescale, {{"EXP2", exp2}})},
              {"SCORE", score},
              {"EPILOGUE", epilogue},
              {"Q_FROM", AddressText(a.scores.a)},
              {"K_FROM", AddressText(a.scores.b)},
-             {"V_FROM", AddressText(a.values.b)}});
+             {"V_FROM", AddressText(a.values.b)},
+             {"K_REST", rest(a.scores.b)},
+             {"V_REST", rest(a.values.b)}});
 }
 
 std::string AttentionTiling::ToString() const {
@@ -372,13 +418,14 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
                                   static_cast<double>(a.scores.k + a.values.n) *
                                   16 * 2 / (t.warpgroups ? 5e6 : 2.5e6);
     for (int split : {1, 2, 4, 8}) {
+      t.split = split;
       // Keys are shared where blocks are few, and each has some.
+      if (SharedBytes(a, t) > kWarpShared) continue;
       if (split > 1 &&
           (t.warpgroups || blocks * split > units ||
            CeilDiv(turns, CeilDiv(turns, int64_t{split})) != split)) {
         continue;
       }
-      t.split = split;
       const auto each = static_cast<double>(CeilDiv(turns, int64_t{split}));
       found.push_back(
           {std::ceil(blocks * split / (units * busy)) * (1.5 + each * turn) +

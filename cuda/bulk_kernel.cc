@@ -9,7 +9,6 @@
 #include <optional>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -276,10 +275,8 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
 // How many steps of b a block brings to the cache before it may read a: where b
 // comes from memory in every run, and few blocks read the same of it.
 int AheadSteps(const ProductCall& call, const Product& p, const BulkTiling& t) {
-  const bool cold = absl::c_any_of(call.inputs, [&](const Operand& o) {
-    return o.place.pointer == p.b.pointer && o.cold;
-  });
-  return cold && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn) : 0;
+  return HasColdB(call, p) && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn)
+                                              : 0;
 }
 
 // The matrix that the copy engine takes boxes of: `inner` contiguous elements

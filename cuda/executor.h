@@ -80,7 +80,8 @@ class Executor {
   // executor must not overlap.
   absl::Status RunAsync(Stream stream) const;
 
-  // The median microseconds of one run over `times` of them.
+  // The median microseconds of one run over `times` of them, each behind
+  // another, so that the device is timed and not how fast it is asked.
   absl::StatusOr<double> Time(int times) const;
   // The time of each step by itself, many in a row.
   absl::StatusOr<std::vector<StepTime>> TimeSteps() const;
@@ -163,8 +164,9 @@ class Executor {
                                                  const Loaded& kernel,
                                                  int count,
                                                  DevicePointer cold) const;
-  // The median of so many runs.
-  absl::StatusOr<double> TimeGraph(Device::Graph graph, int times) const;
+  // The median of so many runs, each `queued` behind another or not.
+  absl::StatusOr<double> TimeGraph(Device::Graph graph, int times,
+                                   bool queued = false) const;
   static constexpr double kNoLimit = 1e30;  // microseconds
   // Many in a row, each with weights of its own if there is cold memory. What
   // takes much longer than `limit` is timed roughly.

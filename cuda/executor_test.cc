@@ -400,8 +400,9 @@ TEST_F(OnDevice, AttentionWithSharedKeys) {
   for (int queries : {1, 20}) {
     Compare(
         absl::StrCat("input q: f16[2,8,", queries,
-                     ",32]\ninput a: f16[2,2,69,32]\ninput b: f16[2,2,1,32]\n"
-                     "input c: f16[2,2,70,32]\n"
+                     ",32]\ninput a: f16[2,2,69,32]\ninput x: f16[4,32]\n"
+                     "input c: f16[2,2,70,32]\nconst m: f16[32,32] = 0.125\n"
+                     "x1 = matmul(x, m)\nb = reshape(x1, shape=[2 2 1 32])\n"
                      "k = concat(a, b, axis=2)\nv = concat(c, axis=2)\n"
                      "k1 = broadcast(k, shape=[2 2 4 70 32], dims=[0 1 3 4])\n"
                      "k2 = reshape(k1, shape=[16 70 32])\n"

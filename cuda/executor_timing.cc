@@ -101,17 +101,18 @@ absl::StatusOr<double> Executor::TimeKernel(const Step& step,
 }
 
 absl::StatusOr<double> Executor::Time(int times) const {
-  return TimeGraph(graph_, times);
+  return TimeGraph(graph_, times, true);
 }
 
-absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph,
-                                           int times) const {
+absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph, int times,
+                                           bool queued) const {
   const Stream stream = lanes_[0].stream;
   auto run = [&] { return device_->LaunchGraph(graph, stream); };
   RETURN_IF_ERROR(device_->MakeCurrent());
   for (int i = 0; i < kWarmUps; ++i) RETURN_IF_ERROR(run());
   std::vector<double> all;
   for (int i = 0; i < times; ++i) {
+    if (queued) RETURN_IF_ERROR(run());
     ASSIGN_OR_RETURN(const double us, device_->Time(stream, run));
     all.push_back(us);
   }

@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/product_index.h"
 #include "ops/status.h"
@@ -412,6 +413,12 @@ std::string AddressText(const OperandRun& run) {
   return absl::StrCat("(there > 0 && ", run.if_rest, " ? ", run.rest_pointer,
                       " + (", run.rest_offset, " + at) : ", run.pointer,
                       " + (there > 0 ? ", run.offset, " + at : 0))");
+}
+
+bool HasColdB(const ProductCall& call, const Product& p) {
+  return absl::c_any_of(call.inputs, [&](const Operand& o) {
+    return o.place.pointer == p.b.pointer && o.cold;
+  });
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,

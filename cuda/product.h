@@ -32,7 +32,7 @@ struct ProductCall {
   Value core;
   std::vector<Operand> inputs;
   Operand output;
-  bool constant_b = false;  // nothing on the device writes b
+  bool constant_b = false;  // no kernel writes b
   int parts = 1;
   bool two_places = false;  // b may lie in two
 };
@@ -119,6 +119,9 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
 // The sizes of the product, and how its operands lie. Operands whose run is
 // kNone can be computed element by element only.
 absl::StatusOr<Product> Analyze(const ProductCall& call);
+
+// True if b comes from memory in every run.
+bool HasColdB(const ProductCall& call, const Product& product);
 
 // Statements that take the sum `acc[0..width)` of columns j * width + u of row
 // (zb, mm), as they lie in memory, through the rest of the kernel to `pack`, a

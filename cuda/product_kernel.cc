@@ -25,11 +25,23 @@ int StageElements(const Product& p, const Tiling& t, int operand) {
   return run == Run::kOuter ? inner * (outer + kPad) : outer * (inner + kPad);
 }
 
+int PipelineBytes(const Product& p, const Tiling& t) {
+  return 2 * t.stages * (StageElements(p, t, 0) + StageElements(p, t, 1));
+}
+
+// Rows so few that one block of a cluster adds the sums of all of them up.
+bool HasFewRows(const Product& p, const Tiling& t) {
+  return t.split > 1 && p.m <= 8 &&
+         p.m * t.tn <= StoreWidth(p, t.split) * t.threads();
+}
+
 int SharedBytes(const Product& p, const Tiling& t) {
-  const int pipeline =
-      2 * t.stages * (StageElements(p, t, 0) + StageElements(p, t, 1));
-  const int sums = 4 * t.wk * t.tm * (t.tn + 8);
-  return std::max(pipeline, sums);
+  const int pipeline = PipelineBytes(p, t), width = t.tn + 8;
+  // It is given them while it still multiplies.
+  if (HasFewRows(p, t)) {
+    return pipeline + 4 * t.split * t.wk * static_cast<int>(p.m) * width;
+  }
+  return std::max(pipeline, 4 * t.wk * t.tm * width);
 }
 
 // Copies of step kt of operand X to stage `slot`.
@@ -54,9 +66,9 @@ std::string InnerLoader(const std::string& x, const OperandRun& run,
       if (X_CHUNKS % NT != 0 && c >= X_CHUNKS) break;
       const int there =
           x_from[i] >= 0 ? KSIZE - (kt * SLAB + c % (SLAB / 8) * 8) : 0;
-      iso_copy8(x_stage + 2 * (slot * X_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
-                                c % (SLAB / 8) * 8),
-                 POINTER + (there > 0 ? x_from[i] + kt * SLAB : 0), there);
+      x_copy8(x_stage + 2 * (slot * X_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
+                             c % (SLAB / 8) * 8),
+              POINTER + (there > 0 ? x_from[i] + kt * SLAB : 0), there);
     }
   };
 )",
@@ -85,10 +97,10 @@ std::string OuterLoader(const std::string& x, const OperandRun& run,
       const int kk = kt * SLAB + c / (X_OUTER / 8);
       const int at = FIRST + c % (X_OUTER / 8) * 8;
       const int there = kk < KSIZE ? SIZE - at : 0;
-      iso_copy8(x_stage + 2 * (slot * X_STAGE +
-                                c / (X_OUTER / 8) * (X_OUTER + PAD) +
-                                c % (X_OUTER / 8) * 8),
-                 POINTER + (there > 0 ? OFFSET + at : 0), there);
+      x_copy8(x_stage + 2 * (slot * X_STAGE +
+                             c / (X_OUTER / 8) * (X_OUTER + PAD) +
+                             c % (X_OUTER / 8) * 8),
+              POINTER + (there > 0 ? OFFSET + at : 0), there);
     }
   };
 )",
@@ -138,11 +150,10 @@ std::string WindowLoader(const Product& p, int outer) {
       const int kk = kt * SLAB + c % (SLAB / 8) * 8;
       TAP
       const bool there = a_from[i] >= 0 && kk < KSIZE && INSIDE;
-      iso_copy8(a_stage + 2 * (slot * A_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
-                                c % (SLAB / 8) * 8),
-                POINTER +
-                    (there ? a_from[i] + y * STEP_Y + x * STEP_X + cc : 0),
-                 there ? 8 : 0);
+      a_copy8(a_stage + 2 * (slot * A_STAGE + c / (SLAB / 8) * (SLAB + PAD) +
+                             c % (SLAB / 8) * 8),
+              POINTER + (there ? a_from[i] + y * STEP_Y + x * STEP_X + cc : 0),
+              there ? 8 : 0);
     }
   };
 )",
@@ -203,6 +214,8 @@ LOADERS
   for (int s = 0; s < STAGES - 1; ++s) {
     if (B_FIRST && s < count) b_load(s, first + s);
   }
+  // Sums are given to blocks that have started.
+  if (FEW > 0) iso_cluster_arrive();
   iso_wait();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
@@ -243,6 +256,12 @@ FRAGMENTS
   }
   iso_arrived<0>();
   __syncthreads();
+SUMS
+STORE
+)";
+
+// All of a block's sums, and those of few rows, for the first block.
+constexpr char kOwnSums[] = R"(
   float* sums = (float*)memory;
 #pragma unroll
   for (int i = 0; i < WTM / 16; ++i) {
@@ -254,7 +273,18 @@ FRAGMENTS
       *(float2*)(at + 8 * PITCH) = make_float2(c[i][j][2], c[i][j][3]);
     }
   }
-STORE
+)";
+constexpr char kGivenSums[] = R"(
+  float* sums = (float*)(memory + GIVEN_AT);
+  iso_cluster_wait();
+  if (wm == 0 && lane / 4 < FEW) {
+#pragma unroll
+    for (int j = 0; j < WTN / 8; ++j) {
+      float* at = sums + ((part * WK + wk) * FEW + lane / 4) * PITCH +
+                  wn * WTN + j * 8 + lane % 4 * 2;
+      iso_give2<SPLIT>(at, 0, c[0][j][0], c[0][j][1]);
+    }
+  }
 )";
 
 // Every thread computes all columns of its result.
@@ -360,8 +390,10 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
 absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& p, const Tiling& t) {
   const int width = StoreWidth(p, t.split);
-  const bool once = t.tm * t.tn / width <= t.threads() * t.split;
-  ASSIGN_OR_RETURN(const StoreCode store, StoreText(call, p, width, once));
+  const bool few = HasFewRows(p, t);
+  const bool once = few || t.tm * t.tn / width <= t.threads() * t.split;
+  ASSIGN_OR_RETURN(const StoreCode store,
+                   StoreText(call, p, width, {once, few}));
   const int slab = t.bk * t.wk;
   std::string loaders;
   if (p.a.run == Run::kWindow) {
@@ -378,17 +410,22 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       absl::StrReplaceAll(kFastBody, {{"LOADERS", loaders},
                                       {"READS", store.reads},
                                       {"FRAGMENTS", Fragments(p)},
+                                      {"SUMS", few ? kGivenSums : kOwnSums},
                                       {"STORE", store.store}});
   std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, BK = %d, WM = %d, WN = %d, WK = %d,\n"
       "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"
       "       WTM = TM / WM, WTN = TN / WN, A_STAGE = %d, B_STAGE = %d,\n"
-      "       WIDTH = %d, B_FIRST = %d, PITCH = TN + 8 };\n"
+      "       WIDTH = %d, B_FIRST = %d, FEW = %d, GIVEN_AT = %d,\n"
+      "       PITCH = TN + 8 };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
-      call.constant_b ? 1 : 0, p.m, p.n, p.k);
-  KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
+      call.constant_b ? 1 : 0, few ? p.m : 0, PipelineBytes(p, t), p.m, p.n,
+      p.k);
+  KernelSource out =
+      WarpKernel(call, p, absl::StrCat(CopyNames(call, p, t.tm), defines),
+                 t.threads(), text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};

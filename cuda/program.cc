@@ -253,6 +253,15 @@ class Maker {
     return call;
   }
 
+  // True if what is read through the pointer is there before the network runs.
+  bool IsThere(const Opened& o, const std::string& pointer) const {
+    for (size_t i = 0; i < o.inputs.size(); ++i) {
+      if (o.inputs[i].place.pointer != pointer) continue;
+      return program_.buffers[o.buffers[i]].kind != Buffer::Kind::kScratch;
+    }
+    return false;
+  }
+
   // All kernels as one where that is possible, otherwise one by one.
   absl::Status AddAttention(const AttentionPlan& t, size_t last) {
     for (bool with_concat : {true, false}) {
@@ -327,9 +336,11 @@ class Maker {
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
         OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
-    const AttentionCall call{*scores, *values, t.guarded};
+    AttentionCall call{*scores, *values, t.guarded};
     ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
     if (!a) return false;
+    call.scores.constant_b = IsThere(one, a->scores.b.pointer);
+    call.values.constant_b = IsThere(two, a->values.b.pointer);
     step.family = "attention";
     for (const Views& c : copies) {
       absl::StrAppend(&signature, "; ", c.signature);
@@ -386,11 +397,7 @@ class Maker {
     const Storage to = placement_.NewStorage(v);
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
-    for (size_t i = 0; i < o.inputs.size(); ++i) {
-      if (o.inputs[i].place.pointer == p.b.pointer) {
-        call.constant_b = graph_->IsConstant(o.values[i]);
-      }
-    }
+    call.constant_b = IsThere(o, p.b.pointer);
     std::vector<Tiling> tilings = Tilings(p, options_.units);
     const std::vector<WarpgroupTiling> groups =
         WarpgroupTilings(p, options_.units);

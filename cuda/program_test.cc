@@ -90,10 +90,11 @@ TEST(Program, WhatCudnnDoesNotTakeIsNotOffered) {
 }
 
 // Keys and values of the past, and new ones behind them.
-std::string TwoPlacesText(int queries, int past) {
+std::string TwoPlacesText(int queries, int past, bool made = false) {
   return absl::StrCat(
-      "input q: f16[1,8,", queries, ",64]\ninput a: f16[1,2,", past,
-      ",64]\ninput x: f16[1,1,256]\ninput c: f16[1,2,", past, ",64]\n",
+      "input q: f16[1,8,", queries, ",64]\ninput ", made ? "h" : "a",
+      ": f16[1,2,", past, ",64]\n", made ? "a = relu(h)\n" : "",
+      "input x: f16[1,1,256]\ninput c: f16[1,2,", past, ",64]\n",
       "s = slice(x, axes=[2], from=[0], to=[128])\n"
       "t = slice(x, axes=[2], from=[128], to=[256])\n"
       "b = reshape(s, shape=[1 2 1 64])\nd = reshape(t, shape=[1 2 1 64])\n"
@@ -274,10 +275,19 @@ TEST(Program, KeysOfFewQueriesAreShared) {
 TEST(Program, AttentionReadsTwoPlaces) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
-  const auto p = Make(TwoPlacesText(1, 99));
-  ASSERT_TRUE(p.ok()) << p.status();
-  ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
-  for (const Variant& v : p->steps[0].variants) Compiled(compiler, v);
+  // The past is asked for before the kernel may read what others write, unless
+  // that is among it.
+  for (const bool made : {false, true}) {
+    const auto p = Make(TwoPlacesText(1, 99, made));
+    ASSERT_TRUE(p.ok()) << p.status();
+    ASSERT_EQ(p->steps.size(), made ? 2u : 1u) << Steps(*p);
+    for (const Variant& v : p->steps.back().variants) {
+      Compiled(compiler, v);
+      const auto source = v.source();
+      ASSERT_TRUE(source.ok()) << source.status();
+      EXPECT_EQ(absl::StrContains(source->text, "EARLY = 1"), !made) << v.name;
+    }
+  }
 }
 
 // A product of few rows and a function of equal parts of them.
@@ -345,15 +355,16 @@ std::vector<Variant> VariantsOf(const Program& p, absl::string_view prefix) {
 // before they multiply.
 TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
   auto compiler = Compiler::Open();
-  auto make = [](int rows, int k, absl::string_view w) {
+  auto make = [](int rows, int k, absl::string_view w,
+                 absl::string_view made = "") {
     return Make(absl::StrCat("input x: f16[", rows, ",", k, "]\n", w, ": f16[",
-                             k, ",256]", w[0] == 'c' ? " = 0.5" : "",
-                             "\ninput s: f16[", rows,
+                             k, ",256]", w[0] == 'c' ? " = 0.5" : "", "\n",
+                             made, "input s: f16[", rows,
                              ",256]\nm = matmul(x, w)\ny = add(m, s)\n"
                              "output y = y\n"));
   };
-  for (int rows : {1, 16}) {
-    const auto p = make(rows, 512, "const w");
+  for (const auto& p : {make(1, 512, "const w"), make(16, 512, "const w"),
+                        make(1, 512, "input w")}) {
     ASSERT_TRUE(p.ok()) << p.status();
     ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
     const std::vector<Variant> held = VariantsOf(*p, "held");
@@ -370,11 +381,34 @@ TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
     }
   }
   // Too many rows, a k that warps cannot share, one that registers do not hold,
-  // and a factor that is no constant.
+  // and a factor that another kernel makes.
   for (const auto& p : {make(17, 512, "const w"), make(1, 520, "const w"),
-                        make(1, 65536, "const w"), make(1, 512, "input w")}) {
+                        make(1, 65536, "const w"),
+                        make(1, 512, "input v", "w = softmax(v, axis=0)\n")}) {
     ASSERT_TRUE(p.ok()) << p.status();
     EXPECT_TRUE(VariantsOf(*p, "held").empty());
+  }
+}
+
+// Of few rows, one block of a cluster stores the sums of all.
+TEST(Program, BlocksGiveSumsOfFewRows) {
+  auto compiler = Compiler::Open();
+  for (const int rows : {1, 8, 9}) {
+    const auto p = Make(absl::StrCat("input x: f16[", rows,
+                                     ",4096]\nconst w: f16[4096,256] = 0.5\n"
+                                     "y = matmul(x, w)\noutput y = y\n"));
+    ASSERT_TRUE(p.ok()) << p.status();
+    int given = 0;
+    for (const Variant& v : VariantsOf(*p, "16x")) {
+      const auto source = v.source();
+      ASSERT_TRUE(source.ok()) << source.status();
+      const std::string body = source->text.substr(source->text.find(kEntry));
+      const bool gives = absl::StrContains(body, "iso_give2");
+      EXPECT_EQ(gives, source->cluster > 1 && rows <= 8) << v.name;
+      if (gives && compiler.ok()) Compiled(compiler, v);
+      given += gives ? 1 : 0;
+    }
+    EXPECT_EQ(given > 0, rows <= 8);
   }
 }
 
@@ -395,8 +429,16 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
     std::string texts;
     for (const Step& s : program->steps) {
       for (const Variant& v : s.variants) {
-        if (!v.source || !absl::StartsWith(v.name, "tma")) continue;
-        texts += Compiled(compiler, v).text;
+        if (v.source && absl::StartsWith(v.name, "tma")) {
+          texts += Compiled(compiler, v).text;
+        }
+        // Those of 64 rows read each weight once.
+        if (v.source && absl::StartsWith(v.name, "wg 64x")) {
+          const auto source = v.source();
+          ASSERT_TRUE(source.ok()) << source.status();
+          EXPECT_EQ(absl::StrContains(source->text, "b_copy8 iso_copy8_once\n"),
+                    cold);
+        }
       }
     }
     EXPECT_NE(texts, "");

@@ -22,6 +22,15 @@ __device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                "l"(from), "r"(bytes) : "memory");
 }
+// The same of what is not read again soon: it leaves the cache first.
+__device__ __forceinline__ void iso_copy8_once(iso_u32 to, const void* from,
+                                               int count) {
+  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+  iso_u64 policy;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
+               "%3;" ::"r"(to), "l"(from), "r"(bytes), "l"(policy) : "memory");
+}
 __device__ __forceinline__ void iso_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -29,27 +38,58 @@ template <int n>
 __device__ __forceinline__ void iso_arrived() {
   asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
 }
-__device__ __forceinline__ void iso_cluster_barrier() {
-  // Threads of a warp may come here one by one.
-  asm volatile("barrier.cluster.arrive.release;\n"
-               "barrier.cluster.wait.acquire;" ::: "memory");
+// Threads of a warp may come to these one by one.
+__device__ __forceinline__ void iso_cluster_arrive() {
+  asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
-__device__ __forceinline__ float4 iso_peer4(iso_u32 at, int rank) {
+__device__ __forceinline__ void iso_cluster_wait() {
+  asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
+}
+__device__ __forceinline__ void iso_cluster_barrier() {
+  iso_cluster_arrive();
+  iso_cluster_wait();
+}
+// Where block `rank` of the cluster has what lies at `at` here.
+__device__ __forceinline__ iso_u32 iso_at_peer(iso_u32 at, int rank) {
   iso_u32 there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
                : "=r"(there) : "r"(at), "r"(rank));
+  return there;
+}
+__device__ __forceinline__ float4 iso_peer4(iso_u32 at, int rank) {
   float4 x;
   asm volatile("ld.shared::cluster.v4.f32 {%0,%1,%2,%3}, [%4];"
-               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(there));
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+               : "r"(iso_at_peer(at, rank)));
   return x;
 }
 __device__ __forceinline__ float iso_peer1(iso_u32 at, int rank) {
-  iso_u32 there;
-  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-               : "=r"(there) : "r"(at), "r"(rank));
   float x;
-  asm volatile("ld.shared::cluster.f32 %0, [%1];" : "=f"(x) : "r"(there));
+  asm volatile("ld.shared::cluster.f32 %0, [%1];"
+               : "=f"(x) : "r"(iso_at_peer(at, rank)));
   return x;
+}
+// Stored for one of so many blocks.
+template <int blocks>
+__device__ __forceinline__ void iso_give1(float* at, int rank, float x) {
+  if (blocks == 1) {
+    *at = x;
+  } else {
+    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(
+                     iso_at_peer(iso_shared(at), rank)),
+                 "f"(x) : "memory");
+  }
+}
+template <int blocks>
+__device__ __forceinline__ void iso_give2(float* at, int rank, float x,
+                                          float y) {
+  if (blocks == 1) {
+    *(float2*)at = make_float2(x, y);
+  } else {
+    asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(
+                     iso_at_peer(iso_shared(at), rank)),
+                 "f"(x), "f"(y) : "memory");
+  }
 }
 )";
 
@@ -96,9 +136,16 @@ __device__ __forceinline__ void iso_publish() {
 }
 )";
 
-// Chunks of results, WIDTH side by side, and how many a block computes.
+// Chunks of results, WIDTH side by side, and how many a block computes. They
+// are of HIGH rows, and sums of GROUPS tiles in each of so many BLOCKS.
 constexpr char kChunks[] = R"(
-  enum { CHUNKS = TM * TN / WIDTH, OWN = (CHUNKS + SPLIT - 1) / SPLIT };
+  enum { CHUNKS = HIGH * TN / WIDTH, OWN = (CHUNKS + BLOCKS - 1) / BLOCKS };
+)";
+constexpr char kOfAll[] = R"(
+  enum { HIGH = TM, GROUPS = WK, BLOCKS = SPLIT };
+)";
+constexpr char kOfFew[] = R"(
+  enum { HIGH = FEW, GROUPS = SPLIT * WK, BLOCKS = 1 };
 )";
 
 // The only one that this thread computes, if it does.
@@ -122,25 +169,37 @@ constexpr char kForAll[] = R"(
     if (mm >= M || nn >= N) continue;
 )";
 
-constexpr char kStore[] = R"(
+// All blocks add up, each what it computes.
+constexpr char kShare[] = R"(
   if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+)";
+constexpr char kShared[] = R"(
+  if (SPLIT > 1) iso_cluster_barrier();
+)";
+// The first block has been given all.
+constexpr char kGiven[] = R"(
+  iso_cluster_arrive();
+  if (part != 0) return;
+  iso_cluster_wait();
+)";
+
+constexpr char kStore[] = R"(
 CHUNKS_OF_THREAD
 ADD
 COMPUTE
 STORE
   }
-  if (SPLIT > 1) iso_cluster_barrier();
 )";
 
 constexpr char kAdd[] = R"(
     float acc[WIDTH] = {};
 #pragma unroll
-    for (int w = 0; w < WK; ++w) {
-      const float* at = sums + (w * TM + row) * PITCH + col;
-      if (SPLIT > 1) {
+    for (int w = 0; w < GROUPS; ++w) {
+      const float* at = sums + (w * HIGH + row) * PITCH + col;
+      if (BLOCKS > 1) {
         const iso_u32 own_sums = iso_shared(at);
 #pragma unroll
-        for (int r = 0; r < SPLIT; ++r) {
+        for (int r = 0; r < BLOCKS; ++r) {
 ADD_PEER
         }
       } else {
@@ -238,6 +297,12 @@ int StoreWidth(const Product& p, int split) {
   return width;
 }
 
+std::string CopyNames(const ProductCall& call, const Product& p, int tm) {
+  const bool once = HasColdB(call, p) && p.m <= tm;
+  return absl::StrCat("#define a_copy8 iso_copy8\n#define b_copy8 iso_copy8",
+                      once ? "_once\n" : "\n");
+}
+
 KernelSource WarpKernel(const ProductCall& call, const Product& p,
                         absl::string_view constants, int threads,
                         absl::string_view body) {
@@ -253,7 +318,8 @@ KernelSource WarpKernel(const ProductCall& call, const Product& p,
 }
 
 absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
-                                    int width, bool once) {
+                                    int width, const StoreForm& form) {
+  const bool once = form.once;
   ASSIGN_OR_RETURN(const Epilogue epilogue,
                    EpilogueOf(call, p, width, once ? "own" : ""));
   const std::string add = absl::StrReplaceAll(
@@ -261,12 +327,15 @@ absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
              {"ADD_PEER", AddSums(width, "iso_peer4(own_sums + 4 * AT, r)",
                                   "iso_peer1(own_sums + 4 * AT, r)")}});
   StoreCode out;
-  if (once) out.reads = absl::StrCat(kChunks, kOnly, epilogue.reads);
+  const std::string chunks = absl::StrCat(form.few ? kOfFew : kOfAll, kChunks);
+  if (once) out.reads = absl::StrCat(chunks, kOnly, epilogue.reads);
   // Those that compute once know j already.
   const char* place = once ? "" : "    const int j = nn / WIDTH;\n";
+  const std::string text =
+      absl::StrCat(form.few ? kGiven : kShare, kStore, form.few ? "" : kShared);
   out.store = absl::StrReplaceAll(
-      kStore,
-      {{"CHUNKS_OF_THREAD", once ? kIfOwn : absl::StrCat(kChunks, kForAll)},
+      text,
+      {{"CHUNKS_OF_THREAD", once ? kIfOwn : absl::StrCat(chunks, kForAll)},
        {"ADD", add},
        {"COMPUTE",
         absl::StrCat(place, epilogue.type, " pack;\n", epilogue.compute)},

@@ -51,6 +51,11 @@ std::string WarpgroupMultiply(absl::string_view name, DType dtype, int n,
 // `split` blocks share a tile.
 int StoreWidth(const Product& product, int split);
 
+// Defines a_copy8 and b_copy8, by which the operands of a product come to
+// shared memory in tiles of `tm` rows: weights that come from memory in every
+// run, and that one block alone reads, do not stay in the cache.
+std::string CopyNames(const ProductCall& call, const Product& product, int tm);
+
 // A product's kernel of so many threads, with this body and the constants that
 // it needs. The grid is left to the caller.
 KernelSource WarpKernel(const ProductCall& call, const Product& product,
@@ -63,12 +68,18 @@ KernelSource WarpKernel(const ProductCall& call, const Product& product,
 // block is number `part` of SPLIT. If each thread computes results `once` at
 // most, `reads` are statements that ask for what it computes with besides the
 // sums, which may stand anywhere after iso_wait(), and have to stand somewhere.
+// Of a `few` rows, FEW of them, all blocks have given their sums to the first:
+// there lie SPLIT * WK tiles of them, and it alone stores; they are `once`
+// then.
+struct StoreForm {
+  bool once = false, few = false;
+};
 struct StoreCode {
   std::string reads, store;
 };
 absl::StatusOr<StoreCode> StoreText(const ProductCall& call,
                                     const Product& product, int width,
-                                    bool once = false);
+                                    const StoreForm& form = {});
 
 // How many of so many blocks a multiprocessor has at a time, of those that fit,
 // and how often; `split` blocks are a cluster.

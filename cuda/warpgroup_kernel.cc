@@ -46,9 +46,9 @@ PREPARE
       if (X_ROWS * 8 % NT != 0 && r >= X_ROWS) break;
       const int kk = kt * SLAB + (WK > 1 ? r / OUTER * 64 : 0) + tid % 8 * 8;
 PIECE
-      iso_copy8(x_stage + slot * X_BYTES + r * 128 +
-                    (((tid % 8) ^ (r & 7)) << 4),
-                from, there);
+      x_copy8(x_stage + slot * X_BYTES + r * 128 +
+                  (((tid % 8) ^ (r & 7)) << 4),
+              from, there);
     }
   };
 )",
@@ -151,10 +151,10 @@ std::string ColumnLoader(const OperandRun& run, int64_t n, int64_t k) {
       const int col = c % (TN / 8), r = c / (TN / 8);
       const int kk = kt * SLAB + r, at = n0 + col * 8;
       const int there = kk < KSIZE ? NSIZE - at : 0;
-      iso_copy8(b_stage + slot * B_BYTES + r / 64 * (TN * 128) +
-                    col / 8 * 8192 + r % 64 * 128 +
-                    (((col % 8) ^ (r & 7)) << 4),
-                POINTER + (there > 0 ? OFFSET + at : 0), there);
+      b_copy8(b_stage + slot * B_BYTES + r / 64 * (TN * 128) +
+                  col / 8 * 8192 + r % 64 * 128 +
+                  (((col % 8) ^ (r & 7)) << 4),
+              POINTER + (there > 0 ? OFFSET + at : 0), there);
     }
   };
 )",
@@ -345,7 +345,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
        .helpers = absl::StrCat(TileHelpers(), WarpgroupHelpers(),
                                WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
                                                  {.b_along_n = along_n}),
-                               defines),
+                               CopyNames(call, p, t.tm), defines),
        .threads = t.threads(),
        .blocks = 1},
       text);
