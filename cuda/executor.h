@@ -16,6 +16,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,12 @@ struct StepTime {
   std::vector<int> steps = {};  // of the program, that run it
 };
 
+// When a step runs, in microseconds after the first one starts: its first block
+// starts, may read what the step before wrote, and its last one ends.
+struct StepSpan {
+  double start = 0, ready = 0, end = 0;
+};
+
 class Executor {
  public:
   static absl::StatusOr<std::unique_ptr<Executor>> Create(
@@ -85,6 +92,10 @@ class Executor {
   absl::StatusOr<double> Time(int times) const;
   // The time of each step by itself, many in a row.
   absl::StatusOr<std::vector<StepTime>> TimeSteps() const;
+  // When each step runs within a run, the mean of so many; not known of steps
+  // that libraries run. Kernels are compiled once more for that, and take a
+  // little longer.
+  absl::StatusOr<std::vector<std::optional<StepSpan>>> Spans(int times);
   // The variants that were chosen, by signature.
   std::map<std::string, std::string> choices() const;
   // The streams that a run uses.

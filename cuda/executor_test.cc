@@ -732,6 +732,39 @@ TEST_F(OnDevice, TheSameBitsEveryTime) {
   }
 }
 
+// Kernels say when they run: one after the other, where each needs the one
+// before, and no longer than a run takes.
+TEST_F(OnDevice, StepsSayWhenTheyRun) {
+  auto g = ir::ParseGraph(
+      "input x: f16[64,512]\nconst w: f16[512,512] = 0.02\n"
+      "m = matmul(x, w)\ns = softmax(m)\nn = matmul(s, w)\n"
+      "t = softmax(n)\noutput y = t\n");
+  ASSERT_TRUE(g.ok());
+  auto e = Load(*g, {.tune = false});
+  ASSERT_TRUE(e.ok()) << e.status();
+  const auto inputs = *runtime::RandomInputs(*g, 1);
+  const auto before = (*e)->Run(inputs);
+  const auto us = (*e)->Time(20);
+  const auto spans = (*e)->Spans(20);
+  ASSERT_TRUE(before.ok() && us.ok()) << before.status() << us.status();
+  ASSERT_TRUE(spans.ok()) << spans.status();
+  ASSERT_EQ(spans->size(), 4u);
+  double ended = 0;
+  for (const auto& span : *spans) {
+    ASSERT_TRUE(span.has_value());
+    EXPECT_LE(span->start, span->ready);
+    EXPECT_LT(span->ready, span->end);
+    EXPECT_LE(ended, span->ready);
+    ended = span->end;
+  }
+  EXPECT_GT(ended, 0.3 * *us);
+  EXPECT_LT(ended, 2 * *us);
+  // What runs is what ran before.
+  const auto after = (*e)->Run(inputs);
+  ASSERT_TRUE(after.ok()) << after.status();
+  EXPECT_TRUE(ToBytes((*after)[0]) == ToBytes((*before)[0]));
+}
+
 TEST_F(OnDevice, ExecutorsDoNotDisturbEachOther) {
   auto g = ir::ParseGraph(
       "input x: f16[64,512]\nconst w: f16[512,512] = 0.02\n"

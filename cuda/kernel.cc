@@ -44,7 +44,11 @@ std::string KernelText(const KernelFrame& frame, absl::string_view body) {
       "extern \"C\" __global__ void __launch_bounds__(", frame.threads,
       frame.blocks > 0 ? absl::StrCat(", ", frame.blocks) : "", ") ", kEntry,
       "(", Parameters(frame), ") {\n  iso_release();\n", Ahead(frame), body,
-      "}\n");
+      "  iso_note(2);\n}\n");
+}
+
+std::string NotingText(const std::string& text, uint64_t address) {
+  return absl::StrCat("#define ISO_NOTES ", address, "ULL\n", text);
 }
 
 std::string PackType(const Place& place, size_t count) {

@@ -64,6 +64,12 @@ struct KernelFrame {
 // reads anything but constants.
 std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
+// The text of a kernel that notes at this address when it runs: 6 numbers of 64
+// bits, which are to have all bits set before. They are the first nanosecond,
+// and the complement of the last, at which a block starts, at which one may
+// read what the kernel before wrote, and at which one ends.
+std::string NotingText(const std::string& text, uint64_t address);
+
 // The type of a pack of elements as they are stored in a place.
 std::string PackType(const Place& place, size_t count);
 // Statements that fill `pack` with values as they are stored in a place; that

@@ -313,13 +313,30 @@ __device__ __forceinline__ void iso_ahead(const void* from, unsigned bytes) {
   }
 }
 
+// Where ISO_NOTES is an address, blocks note there when they start (0), when
+// they may read what the kernel before wrote (1) and when they end (2): two
+// numbers each, the first nanosecond and the complement of the last.
+__device__ __forceinline__ void iso_note(int what) {
+#ifdef ISO_NOTES
+  if (threadIdx.x != 0) return;
+  iso_u64 now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  iso_u64* at = (iso_u64*)ISO_NOTES + 2 * what;
+  asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at), "l"(now) : "memory");
+  asm volatile("red.global.min.u64 [%0], %1;" ::"l"(at + 1), "l"(~now)
+               : "memory");
+#endif
+}
+
 // The next kernel may be set up; nothing that the kernel before wrote is read
 // before iso_wait returns.
 __device__ __forceinline__ void iso_release() {
   asm volatile("griddepcontrol.launch_dependents;");
+  iso_note(0);
 }
 __device__ __forceinline__ void iso_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
+  iso_note(1);
 }
 )";
 

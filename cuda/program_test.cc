@@ -482,6 +482,28 @@ TEST(Program, NormsReadWhatProductsStore) {
   EXPECT_EQ(shared->steps[1].arguments.size(), 4);
 }
 
+TEST(Program, KernelsNoteWhenTheyRun) {
+  const auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  const auto p = Make(
+      "input x: f16[1,64,16,16]\nconst w: f16[64,64,3,3] = 0.5\n"
+      "const v: f16[256,256] = 0.5\nconst g: f16[256] = 0.5\n"
+      "c = conv2d(x, w, pad=1)\nq = max_pool(c, kernel=[3 3])\n"
+      "r = reshape(c, shape=[64 256])\nl = rms_norm(r, g, axis=1)\n"
+      "m = matmul(l, v)\ns = softmax(m)\noutput y = s\noutput q = q\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  for (const Step& s : p->steps) {
+    for (const Variant& v : s.variants) {
+      if (!v.source) continue;
+      const auto source = v.source();
+      ASSERT_TRUE(source.ok()) << source.status();
+      const auto code =
+          compiler->Compile(NotingText(source->text, 1 << 20), "sm_90a");
+      EXPECT_TRUE(code.ok()) << v.name << ": " << code.status();
+    }
+  }
+}
+
 // True where step a has ended when step b starts, by the streams' own order and
 // by what steps wait for.
 std::vector<std::vector<bool>> EndedBefore(const Program& p) {

@@ -16,6 +16,7 @@
 #include "tools/measured.h"
 #include "tools/on_device.h"
 #include "tools/spread.h"
+#include "tools/trace.h"
 #include "tools/verb.h"
 
 namespace isomer::cli {
@@ -45,30 +46,6 @@ void PrintSteps(const Measured& m, const cost::Target& target) {
                  s.variant, Short(s.signature, 300));
   }
   absl::PrintF("%8.2f us, the sum of kernels by themselves\n", total);
-}
-
-// The steps one after the other, as chrome://tracing and Perfetto read them.
-Json TraceOf(const Measured& m) {
-  std::map<int, const cuda::StepTime*> by_step;
-  for (const cuda::StepTime& s : m.steps) {
-    for (int step : s.steps) by_step[step] = &s;
-  }
-  Json events = Json::Array();
-  double at = 0;
-  for (const auto& [step, s] : by_step) {
-    Json arguments = Json::Object(), event = Json::Object();
-    arguments.Set("kernel", s->signature).Set("variant", s->variant);
-    event.Set("name", absl::StrCat(s->family, " ", s->variant))
-        .Set("ph", "X")
-        .Set("ts", at)
-        .Set("dur", s->us)
-        .Set("pid", int64_t{0})
-        .Set("tid", int64_t{0})
-        .Set("args", std::move(arguments));
-    events.Add(std::move(event));
-    at += s->us;
-  }
-  return std::move(Json::Object().Set("traceEvents", std::move(events)));
 }
 
 void PrintRow(const char* what, const char* unit, int digits,
@@ -126,7 +103,8 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
                      cuda::KernelCache::Open(args.String("cache")));
   }
   request.check = args.Has("check");
-  request.steps = args.Has("kernels") || args.Has("trace");
+  request.trace = args.Has("trace");
+  request.steps = args.Has("kernels") || request.trace;
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
   request.times = static_cast<int>(times);
   return request;
@@ -230,7 +208,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   const std::vector<Measured>& all = best.all;
   if (args.Has("trace")) {
     RETURN_IF_ERROR(
-        WriteFile(args.String("trace"), TraceOf(all.back()).ToString()));
+        WriteFile(args.String("trace"), TraceOf(all.back().trace).ToString()));
   }
   if (args.Has("json")) {
     Json report = Json::Object(), between = Json::Array();
@@ -278,8 +256,8 @@ Verb BenchVerb() {
       {"profile", "F.profile",
        "measured times to search and to predict with (default: those that come "
        "with Isomer)"});
-  flags.push_back(
-      {"trace", "F.json", "write the kernels as a trace for chrome://tracing"});
+  flags.push_back({"trace", "F.json",
+                   "write when kernels run, a trace for chrome://tracing"});
   flags.push_back({"json", "", "print the result as JSON"});
   return {
       "bench",

@@ -18,6 +18,7 @@ namespace isomer::cli {
 namespace {
 
 constexpr double kApart = 0.03;
+constexpr int kTracedRuns = 50;
 
 // What no program can beat: weights, inputs and outputs moved once, and the
 // arithmetic at the peak.
@@ -132,6 +133,10 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   if (request.steps) {
     ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
     if (m.streams == 1) m.kernel_times = KernelTimes(m, executor->program());
+  }
+  if (request.trace) {
+    ASSIGN_OR_RETURN(const auto spans, executor->Spans(kTracedRuns));
+    m.trace = TracedSteps(*executor, m.steps, spans);
   }
   m.choices = executor->choices();
   return m;

@@ -18,6 +18,7 @@
 #include "cuda/prediction.h"
 #include "graph/graph.h"
 #include "tools/json.h"
+#include "tools/trace.h"
 
 namespace isomer::cli {
 
@@ -42,6 +43,7 @@ struct Measured {
   std::optional<double> error = {};  // against the CPU
   std::vector<cuda::StepTime> steps = {};
   std::vector<KernelTime> kernel_times = {};  // if steps were, on one stream
+  std::vector<TracedStep> trace = {};
   std::map<std::string, std::string> choices = {};
 };
 
@@ -50,6 +52,7 @@ struct MeasureRequest {
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
   bool tune = true, check = false, steps = false;
+  bool trace = false;  // steps are needed for that
   cuda::ExecutorOptions::Streams streams =
       cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;
