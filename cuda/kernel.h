@@ -42,7 +42,8 @@ struct KernelSource {
 struct Operand {
   Value value;
   Place place;
-  bool cold = false;  // a constant that comes from memory in every run
+  // A constant that this kernel alone reads, from memory in every run.
+  bool cold = false;
   // To bring to the cache while the kernel before still runs.
   int64_t ahead_bytes = 0;
   // What all elements are, where that is known.

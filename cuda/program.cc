@@ -59,6 +59,9 @@ class Maker {
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
     cold_ = placement_.FoldedBytes() > kCachedBytes;
+    for (const cost::Kernel& k : kernels_) {
+      for (Value v : ReadsOf(*graph_, k.nodes)) ++readers_[v];
+    }
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;
@@ -130,9 +133,11 @@ class Maker {
   // Where constants do not stay in the cache, nothing does.
   void BringAhead(Value v, int buffer, Operand& o) const {
     const int64_t bytes = program_.buffers[buffer].bytes;
-    o.cold = graph_->IsConstant(v);
+    const bool is_constant = graph_->IsConstant(v);
+    const auto it = readers_.find(v);
+    o.cold = is_constant && (it == readers_.end() || it->second == 1);
     const bool is_input = graph_->node(v.node).kind == ir::Node::Kind::kInput;
-    if ((o.cold && bytes <= kSmallConstant) ||
+    if ((is_constant && bytes <= kSmallConstant) ||
         (is_input && bytes <= kSmallInput)) {
       o.ahead_bytes = bytes;
     }
@@ -635,7 +640,8 @@ class Maker {
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
   Placement placement_;
-  bool cold_ = false;  // constants come from memory in every run
+  bool cold_ = false;             // constants come from memory in every run
+  std::map<Value, int> readers_;  // how many kernels read a value
 };
 
 }  // namespace

@@ -415,6 +415,7 @@ TEST(Program, BlocksGiveSumsOfFewRows) {
 // Weights that do not stay in the cache, what is added to the results, and
 // inputs are asked for before the kernel may read what others write.
 TEST(Program, ColdConstantsAreAskedForAhead) {
+  constexpr char kOnce[] = "b_copy8 iso_copy8_once\n";
   auto compiler = Compiler::Open();
   const std::string one =
       "input x: f16[64,4000]\nconst w: f16[4000,4096] = 0.5\n"
@@ -436,8 +437,7 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
         if (v.source && absl::StartsWith(v.name, "wg 64x")) {
           const auto source = v.source();
           ASSERT_TRUE(source.ok()) << source.status();
-          EXPECT_EQ(absl::StrContains(source->text, "b_copy8 iso_copy8_once\n"),
-                    cold);
+          EXPECT_EQ(absl::StrContains(source->text, kOnce), cold);
         }
       }
     }
@@ -446,6 +446,20 @@ TEST(Program, ColdConstantsAreAskedForAhead) {
     EXPECT_EQ(absl::StrContains(texts, "iso_ahead(in2, 8192);"), cold);
     // The input.
     EXPECT_EQ(absl::StrContains(texts, "iso_ahead(in0, 512000);"), cold);
+  }
+  // Weights that another kernel reads, too, stay in the cache if they can.
+  const auto twice = Make(
+      "input x: f16[1,4000]\nconst w: f16[4000,4000] = 0.5\n"
+      "v = transpose(w, perm=[1 0])\na = matmul(x, w)\nb = softmax(a)\n"
+      "c = matmul(b, w)\nd = softmax(c)\ne = matmul(d, v)\noutput y = e\n");
+  ASSERT_TRUE(twice.ok()) << twice.status();
+  ASSERT_EQ(twice->steps.size(), 5u) << Steps(*twice);
+  for (const auto& [step, once] :
+       {std::make_pair(0, false), std::make_pair(2, false),
+        std::make_pair(4, true)}) {
+    const auto source = twice->steps[step].variants[0].source();
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ(absl::StrContains(source->text, kOnce), once) << step;
   }
 }
 
