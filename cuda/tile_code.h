@@ -53,7 +53,7 @@ int StoreWidth(const Product& product, int split);
 
 // Defines a_copy8 and b_copy8, by which the operands of a product come to
 // shared memory in tiles of `tm` rows: weights that come from memory in every
-// run, and that one block alone reads, do not stay in the cache.
+// run, and that one block of one kernel alone reads, do not stay in the cache.
 std::string CopyNames(const ProductCall& call, const Product& product, int tm);
 
 // A product's kernel of so many threads, with this body and the constants that
