@@ -10,8 +10,9 @@ weights, and measures
   autotune the same with max-autotune, where that is quick
   isomer   `isomer bench`: planner only, and with the search
 Medians of replays, in milliseconds, each timed behind another that is still
-running, on both sides, so that no time of the host is in them. Results of Isomer are compared with eager
-PyTorch through `isomer bench --check` (against the CPU) where --check is given.
+running, on both sides, so that no time of the host is in them. Results of
+Isomer are compared with eager PyTorch through `isomer bench --check` (against
+the CPU) where --check is given.
 
 Most of the time is that of compilers. With --jobs N, N networks at a time have
 a process each, in which both sides compile; when all are ready, they are

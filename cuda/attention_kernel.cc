@@ -299,6 +299,8 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
                                            const Attention& a,
                                            const AttentionTiling& t) {
   const bool rows = a.scores.b.run == Run::kInner;
+  const bool early =
+      HasReadyB(call.scores, a.scores) && HasReadyB(call.values, a.values);
   const std::string body = absl::StrReplaceAll(
       kBody, {{"LOAD_KEYS", rows ? kLoadRows : kLoadColumns},
               {"FRAGMENT", rows ? kRowFragment : kColumnFragment}});
@@ -314,8 +316,7 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
       rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0, t.split,
-      call.scores.constant_b && call.values.constant_b ? 1 : 0, RowsOf(a, t),
-      t.split > 1 ? LoopBytes(a, t) : 0);
+      early ? 1 : 0, RowsOf(a, t), t.split > 1 ? LoopBytes(a, t) : 0);
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),
@@ -419,8 +420,8 @@ std::vector<AttentionTiling> AttentionTilings(const Attention& a, int units) {
                                   16 * 2 / (t.warpgroups ? 5e6 : 2.5e6);
     for (int split : {1, 2, 4, 8}) {
       t.split = split;
-      // Keys are shared where blocks are few, and each has some.
       if (SharedBytes(a, t) > kWarpShared) continue;
+      // Keys are shared where blocks are few, and each has some.
       if (split > 1 &&
           (t.warpgroups || blocks * split > units ||
            CeilDiv(turns, CeilDiv(turns, int64_t{split})) != split)) {

@@ -126,7 +126,7 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
                                     int units) {
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
   if (p.convolution || p.batch != 1 || p.m > kMaxRows || p.m * p.n * p.k == 0 ||
-      !call.constant_b || p.a.run != Run::kInner || !p.a.if_rest.empty() ||
+      !HasReadyB(call, p) || p.a.run != Run::kInner || !p.a.if_rest.empty() ||
       p.b.run != Run::kOuter) {
     return {};
   }

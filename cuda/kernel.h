@@ -42,6 +42,7 @@ struct KernelSource {
 struct Operand {
   Value value;
   Place place;
+  bool there = false;  // before the network runs: no kernel writes it
   // A constant that this kernel alone reads, from memory in every run.
   bool cold = false;
   // To bring to the cache while the kernel before still runs.

@@ -268,6 +268,14 @@ absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
                      {code.Offset(call.output.place, index)}, code);
 }
 
+// True if this is said of the operand that lies there.
+bool AnyAt(const ProductCall& call, const OperandRun& run,
+           bool Operand::*said) {
+  return absl::c_any_of(call.inputs, [&](const Operand& o) {
+    return o.place.pointer == run.pointer && o.*said;
+  });
+}
+
 }  // namespace
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
@@ -415,10 +423,12 @@ std::string AddressText(const OperandRun& run) {
                       " + (there > 0 ? ", run.offset, " + at : 0))");
 }
 
+bool HasReadyB(const ProductCall& call, const Product& p) {
+  return AnyAt(call, p.b, &Operand::there);
+}
+
 bool HasColdB(const ProductCall& call, const Product& p) {
-  return absl::c_any_of(call.inputs, [&](const Operand& o) {
-    return o.place.pointer == p.b.pointer && o.cold;
-  });
+  return AnyAt(call, p.b, &Operand::cold);
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,

@@ -32,7 +32,6 @@ struct ProductCall {
   Value core;
   std::vector<Operand> inputs;
   Operand output;
-  bool constant_b = false;  // no kernel writes b
   int parts = 1;
   bool two_places = false;  // b may lie in two
 };
@@ -120,7 +119,9 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
 // kNone can be computed element by element only.
 absl::StatusOr<Product> Analyze(const ProductCall& call);
 
-// True if b comes from memory in every run.
+// True if b is there before the network runs, and if it comes from memory in
+// every run, as operands say.
+bool HasReadyB(const ProductCall& call, const Product& product);
 bool HasColdB(const ProductCall& call, const Product& product);
 
 // Statements that take the sum `acc[0..width)` of columns j * width + u of row

@@ -421,7 +421,7 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
-      call.constant_b ? 1 : 0, few ? p.m : 0, PipelineBytes(p, t), p.m, p.n,
+      HasReadyB(call, p) ? 1 : 0, few ? p.m : 0, PipelineBytes(p, t), p.m, p.n,
       p.k);
   KernelSource out =
       WarpKernel(call, p, absl::StrCat(CopyNames(call, p, t.tm), defines),

@@ -46,6 +46,7 @@ constexpr int kMaxLanes = 256;  // of a row
 // the kernel before still runs. Larger constants are weights, which products
 // ask for themselves.
 constexpr int64_t kSmallConstant = 64 << 10, kSmallInput = 4 << 20;
+constexpr int kNowhere = -1;  // the buffer of what is never in memory
 
 class Maker {
  public:
@@ -59,9 +60,7 @@ class Maker {
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
     cold_ = placement_.FoldedBytes() > kCachedBytes;
-    for (const cost::Kernel& k : kernels_) {
-      for (Value v : ReadsOf(*graph_, k.nodes)) ++readers_[v];
-    }
+    if (cold_) readers_ = ReadersOf(kernels_);
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;
@@ -122,7 +121,9 @@ class Maker {
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
-      if (cold_) BringAhead(reads[i], s.buffer, out.inputs.back());
+      if (s.buffer != kNowhere) {
+        Describe(reads[i], program_.buffers[s.buffer], out.inputs.back());
+      }
       out.buffers.push_back(s.buffer);
       out.values.push_back(reads[i]);
     }
@@ -130,16 +131,17 @@ class Maker {
     return out;
   }
 
-  // Where constants do not stay in the cache, nothing does.
-  void BringAhead(Value v, int buffer, Operand& o) const {
-    const int64_t bytes = program_.buffers[buffer].bytes;
+  void Describe(Value v, const Buffer& buffer, Operand& o) const {
+    o.there = buffer.kind != Buffer::Kind::kScratch;
+    // Where constants do not stay in the cache, nothing does.
+    if (!cold_) return;
     const bool is_constant = graph_->IsConstant(v);
     const auto it = readers_.find(v);
-    o.cold = is_constant && (it == readers_.end() || it->second == 1);
+    o.cold = is_constant && (it == readers_.end() || it->second.size() == 1);
     const bool is_input = graph_->node(v.node).kind == ir::Node::Kind::kInput;
-    if ((is_constant && bytes <= kSmallConstant) ||
-        (is_input && bytes <= kSmallInput)) {
-      o.ahead_bytes = bytes;
+    if ((is_constant && buffer.bytes <= kSmallConstant) ||
+        (is_input && buffer.bytes <= kSmallInput)) {
+      o.ahead_bytes = buffer.bytes;
     }
   }
 
@@ -258,15 +260,6 @@ class Maker {
     return call;
   }
 
-  // True if what is read through the pointer is there before the network runs.
-  bool IsThere(const Opened& o, const std::string& pointer) const {
-    for (size_t i = 0; i < o.inputs.size(); ++i) {
-      if (o.inputs[i].place.pointer != pointer) continue;
-      return program_.buffers[o.buffers[i]].kind != Buffer::Kind::kScratch;
-    }
-    return false;
-  }
-
   // All kernels as one where that is possible, otherwise one by one.
   absl::Status AddAttention(const AttentionPlan& t, size_t last) {
     for (bool with_concat : {true, false}) {
@@ -315,8 +308,6 @@ class Maker {
     const TensorType& type = graph_->type(weights);
     const std::vector<int64_t> dense = DenseSteps(type.shape, false);
     ASSIGN_OR_RETURN(const Opened one, Open(before, before.nodes, {operand}));
-    // The weights are never in memory.
-    constexpr int kNowhere = -1;
     placement_.Set(weights, {kNowhere, 0, dense});
     auto opened = Open(last, last.nodes, last.outputs);
     placement_.Forget(weights);
@@ -341,11 +332,9 @@ class Maker {
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
         OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
-    AttentionCall call{*scores, *values, t.guarded};
+    const AttentionCall call{*scores, *values, t.guarded};
     ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
     if (!a) return false;
-    call.scores.constant_b = IsThere(one, a->scores.b.pointer);
-    call.values.constant_b = IsThere(two, a->values.b.pointer);
     step.family = "attention";
     for (const Views& c : copies) {
       absl::StrAppend(&signature, "; ", c.signature);
@@ -402,7 +391,6 @@ class Maker {
     const Storage to = placement_.NewStorage(v);
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
-    call.constant_b = IsThere(o, p.b.pointer);
     std::vector<Tiling> tilings = Tilings(p, options_.units);
     const std::vector<WarpgroupTiling> groups =
         WarpgroupTilings(p, options_.units);
@@ -640,8 +628,9 @@ class Maker {
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
   Placement placement_;
-  bool cold_ = false;             // constants come from memory in every run
-  std::map<Value, int> readers_;  // how many kernels read a value
+  bool cold_ = false;  // constants come from memory in every run
+  // The kernels that read each value, where it is cold.
+  std::map<Value, std::vector<size_t>> readers_;
 };
 
 }  // namespace

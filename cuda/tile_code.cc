@@ -16,16 +16,19 @@ __device__ __forceinline__ iso_u32 iso_shared(const void* p) {
   return (iso_u32)__cvta_generic_to_shared(p);
 }
 // Of 8 elements `count` are there, the others become zeros.
+__device__ __forceinline__ int iso_bytes_there(int count) {
+  return count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+}
 __device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
                                           int count) {
-  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+  const int bytes = iso_bytes_there(count);
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                "l"(from), "r"(bytes) : "memory");
 }
 // The same of what is not read again soon: it leaves the cache first.
 __device__ __forceinline__ void iso_copy8_once(iso_u32 to, const void* from,
                                                int count) {
-  const int bytes = count >= 8 ? 16 : count > 0 ? 2 * count : 0;
+  const int bytes = iso_bytes_there(count);
   iso_u64 policy;
   asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "

@@ -337,7 +337,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
       "       B_FIRST = %d, B_ALONG_N = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.wm, t.wk, t.stages, t.split, t.threads(), kPitch, width,
-      call.constant_b ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
+      HasReadyB(call, p) ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
   out.text = KernelText(
       {.inputs = call.inputs,

@@ -104,7 +104,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   }
   request.check = args.Has("check");
   request.trace = args.Has("trace");
-  request.steps = args.Has("kernels") || request.trace;
+  request.steps = args.Has("kernels");
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
   request.times = static_cast<int>(times);
   return request;

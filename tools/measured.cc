@@ -130,7 +130,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
     RETURN_IF_ERROR(executor->Run(inputs).status());
   }
   ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
-  if (request.steps) {
+  if (request.steps || request.trace) {
     ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
     if (m.streams == 1) m.kernel_times = KernelTimes(m, executor->program());
   }

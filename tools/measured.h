@@ -51,8 +51,7 @@ struct MeasureRequest {
   std::shared_ptr<cuda::Device> device;
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
-  bool tune = true, check = false, steps = false;
-  bool trace = false;  // steps are needed for that
+  bool tune = true, check = false, steps = false, trace = false;
   cuda::ExecutorOptions::Streams streams =
       cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;
