@@ -17,7 +17,8 @@ the CPU) where --check is given.
 Most of the time is that of compilers. With --jobs N, N networks at a time have
 a process each, in which both sides compile; when all are ready, they are
 measured one after the other, and nothing else runs. Kernels that Isomer has
-compiled are kept in --work; what it chose by timing while others ran is not.
+compiled are kept in --work; what it chose by timing while others ran is not,
+and max-autotune, which times as it compiles, does so when nothing else runs.
 """
 
 import argparse
@@ -304,10 +305,11 @@ def measure(args, name, batch, wait):
         inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
     eager = captured(lambda: net(*inputs))
     compiled, seconds = (None, None) if args.no_compile else compiled_graph(net, inputs)
-    tune = not args.no_compile and name in QUICK_TO_TUNE
-    tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
     checked = finish_isomer(before) if before else None
     wait()
+    # What it chooses it times, as Isomer does: when nothing else runs.
+    tune = not args.no_compile and name in QUICK_TO_TUNE
+    tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
     ours = finish_isomer(start_isomer(args, path, args.check and not checked)) if exported else None
     for form in ("original", "optimised") if ours and checked and args.check else ():
         ours[form]["error"] = checked[form]["error"]

@@ -21,6 +21,13 @@ constexpr int kPad = 8;  // elements after each row, against bank conflicts
 constexpr int64_t kMaxHead = 256;
 constexpr size_t kMostTilings = 14;
 
+// Slabs of keys and values that a block has at a time.
+int SlotsOf(const Attention& a, const AttentionTiling& t) {
+  const int64_t turns = CeilDiv(a.scores.n, int64_t{t.bn} * t.wk);
+  return static_cast<int>(
+      std::min<int64_t>(t.stages, CeilDiv(turns, int64_t{t.split})));
+}
+
 // Queries, keys and values of the loop.
 int LoopBytes(const Attention& a, const AttentionTiling& t) {
   const auto head = static_cast<int>(a.scores.k + kPad);
@@ -29,7 +36,7 @@ int LoopBytes(const Attention& a, const AttentionTiling& t) {
   const int keys = a.scores.b.run == Run::kInner
                        ? slab * head
                        : static_cast<int>(a.scores.k) * (slab + kPad);
-  return 2 * (16 * t.wm * head + t.stages * (keys + slab * width));
+  return 2 * (16 * t.wm * head + SlotsOf(a, t) * (keys + slab * width));
 }
 
 // Rows of a block that are queries.
@@ -58,7 +65,7 @@ constexpr char kBody[] = R"(
   const int count = first + EACH < TURNS ? EACH : TURNS - first;
   const iso_u32 q_stage = iso_shared(memory);
   const iso_u32 k_stage = q_stage + 2 * 16 * WM * HP;
-  const iso_u32 v_stage = k_stage + 2 * STAGES * K_STAGE;
+  const iso_u32 v_stage = k_stage + 2 * SLOTS * K_STAGE;
   // Sums are given to blocks that have started.
   if (SPLIT > 1) iso_cluster_arrive();
   // What is there before the network runs, what is not, or both; `rest` if
@@ -300,7 +307,7 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
                                            const AttentionTiling& t) {
   const bool rows = a.scores.b.run == Run::kInner;
   const bool early =
-      HasReadyB(call.scores, a.scores) && HasReadyB(call.values, a.values);
+      ReadyOf(call.scores, a.scores).b && ReadyOf(call.values, a.values).b;
   const std::string body = absl::StrReplaceAll(
       kBody, {{"LOAD_KEYS", rows ? kLoadRows : kLoadColumns},
               {"FRAGMENT", rows ? kRowFragment : kColumnFragment}});
@@ -312,11 +319,12 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
       "%d,\n"
       "       QUERIES = %d, KEYS = %d, SHARED = %d, PAD = %d,\n"
       "       K_STAGE = %s, GUARDED = %d, SPLIT = %d, EARLY = %d,\n"
-      "       ROWS = %d, GIVEN_AT = %d };\n",
+      "       ROWS = %d, GIVEN_AT = %d, SLOTS = %d };\n",
       t.wm, t.wk, t.bn, t.stages, t.threads(), a.scores.k, a.values.n, kPad,
       kPad, a.scores.m, a.scores.n, a.shared, kPad,
       rows ? "SLAB * HP" : "HEAD * (SLAB + PAD)", call.guarded ? 1 : 0, t.split,
-      early ? 1 : 0, RowsOf(a, t), t.split > 1 ? LoopBytes(a, t) : 0);
+      early ? 1 : 0, RowsOf(a, t), t.split > 1 ? LoopBytes(a, t) : 0,
+      SlotsOf(a, t));
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),

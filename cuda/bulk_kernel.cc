@@ -351,7 +351,7 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
       "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), kGroup, kPitch, width,
-      HasReadyB(call, p) ? 1 : 0, along_n ? 1 : 0, AheadSteps(call, p, t), p.m,
+      ReadyOf(call, p).b ? 1 : 0, along_n ? 1 : 0, AheadSteps(call, p, t), p.m,
       p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,

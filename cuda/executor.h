@@ -154,9 +154,9 @@ class Executor {
   // cell: more than one each.
   std::vector<std::vector<Group*>> Kin(std::vector<Group>& groups) const;
   // Has groups compute with a variant, those that are nearly as fast with it,
-  // if the program is faster then.
-  absl::Status TryVariant(const std::vector<Group*>& kin,
-                          const std::string& variant);
+  // if the program is faster then; returns whether it is.
+  absl::StatusOr<bool> TryVariant(const std::vector<Group*>& kin,
+                                  const std::string& variant);
   // Tries kernels that are nearly as fast as the fastest.
   absl::Status TryInTheWhole(std::vector<Group>& groups);
   DevicePointer PointerOf(int buffer) const;
@@ -175,9 +175,8 @@ class Executor {
                                                  const Loaded& kernel,
                                                  int count,
                                                  DevicePointer cold) const;
-  // The median of so many runs, each `queued` behind another or not.
-  absl::StatusOr<double> TimeGraph(Device::Graph graph, int times,
-                                   bool queued = false) const;
+  // The median of so many runs, each behind another.
+  absl::StatusOr<double> TimeGraph(Device::Graph graph, int times) const;
   static constexpr double kNoLimit = 1e30;  // microseconds
   // Many in a row, each with weights of its own if there is cold memory. What
   // takes much longer than `limit` is timed roughly.

@@ -24,15 +24,15 @@ namespace {
 constexpr int kLibraryWays = 8;  // of each product, to time
 // Of cuDNN's, those that have to be compiled take a second or more each.
 constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
-// How many variants are tried in the whole program, our own and of each
-// library, and how much slower than the fastest they may be alone; of kernels
-// that take so much of the time.
+// How many variants are tried in the whole program first, our own and of each
+// library, and how much slower than the fastest they may be alone to be tried
+// at all; of kernels that take so much of the time.
 constexpr int kTried = 4;
 constexpr double kNearly = 1.25, kShare = 0.01;
 // How often a program is timed against another, how much faster it must be each
 // time, and the seconds after which none is tried any more.
 constexpr int kRounds = 3, kMinRuns = 3, kMaxRuns = 15;
-constexpr double kMicrosecondsPerTrial = 5000, kGain = 0.995;
+constexpr double kMicrosecondsPerTrial = 5000, kGain = 0.996;
 constexpr double kTryingSeconds = 4;
 // What a cache says of a program's streams.
 constexpr absl::string_view kOne = "one", kSeveral = "several";
@@ -80,7 +80,8 @@ struct Executor::Candidate {
 
 struct Executor::Timed {
   Loaded kernel;
-  double us = 0;  // alone
+  double us = 0;       // alone
+  bool likely = true;  // one of the fastest of its kind
 };
 
 // Steps of equal source, by that of their first variant, and the variants of
@@ -261,17 +262,15 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const Timed& a, const Timed& b) { return a.us < b.us; });
+  while (all.back().us > kNearly * best_us) all.pop_back();
   // The ways of a library are nearly the same: others are not to be crowded
   // out.
-  std::map<std::pair<bool, bool>, int> kept;
-  std::vector<Timed> fastest;
+  std::map<std::pair<bool, bool>, int> seen;
   for (Timed& t : all) {
-    if (t.us > kNearly * best_us) break;
     const bool library = t.kernel.blas != nullptr;
-    if (++kept[{library, t.kernel.dnn != nullptr}] > kTried) continue;
-    fastest.push_back(std::move(t));
+    t.likely = ++seen[{library, t.kernel.dnn != nullptr}] <= kTried;
   }
-  return fastest;
+  return all;
 }
 
 absl::Status Executor::AddWorkspace(Lane& lane) const {
@@ -394,22 +393,22 @@ std::vector<std::vector<Executor::Group*>> Executor::Kin(
   return out;
 }
 
-absl::Status Executor::TryVariant(const std::vector<Group*>& kin,
-                                  const std::string& variant) {
+absl::StatusOr<bool> Executor::TryVariant(const std::vector<Group*>& kin,
+                                          const std::string& variant) {
   std::vector<std::pair<Group*, size_t>> changed;
   for (Group* g : kin) {
     for (size_t i = 1; i < g->fastest.size(); ++i) {
       if (g->fastest[i].kernel.variant == variant) changed.push_back({g, i});
     }
   }
-  if (changed.empty()) return absl::OkStatus();
+  if (changed.empty()) return false;
   for (const auto& [g, i] : changed) Use(*g, g->fastest[i].kernel);
   ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(several_));
   for (const auto& [g, i] : changed) {
     if (faster) std::swap(g->fastest[0], g->fastest[i]);
     Use(*g, g->fastest[0].kernel);
   }
-  return absl::OkStatus();
+  return faster;
 }
 
 absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
@@ -429,15 +428,24 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
     return time_of(a) > time_of(b);
   });
-  for (const std::vector<Group*>& kin : all) {
-    if (time_of(kin) < kShare * total) break;
-    std::set<std::string> tried;
-    for (const Group* g : kin) {
-      for (const Timed& t : g->fastest) tried.insert(t.kernel.variant);
-    }
-    for (const std::string& variant : tried) {
-      if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
-      RETURN_IF_ERROR(TryVariant(kin, variant));
+  // What is faster depends on what runs before and after: variants are tried
+  // until none is.
+  bool changed = true;
+  for (int round = 0; changed || round < 2; ++round) {
+    changed = false;
+    for (const std::vector<Group*>& kin : all) {
+      if (time_of(kin) < kShare * total) break;
+      std::set<std::string> tried;
+      for (const Group* g : kin) {
+        for (const Timed& t : g->fastest) {
+          if (t.likely || round > 0) tried.insert(t.kernel.variant);
+        }
+      }
+      for (const std::string& variant : tried) {
+        if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
+        ASSIGN_OR_RETURN(const bool faster, TryVariant(kin, variant));
+        changed = changed || faster;
+      }
     }
   }
   return absl::OkStatus();

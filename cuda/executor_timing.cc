@@ -14,7 +14,7 @@ namespace {
 // many times as long as another at first is not timed any further.
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
-constexpr int kWarmUps = 5;
+constexpr int kWarmUps = 2;
 // What is written to forget what is in the cache, and what copies of weights
 // may take.
 constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;
@@ -101,18 +101,18 @@ absl::StatusOr<double> Executor::TimeKernel(const Step& step,
 }
 
 absl::StatusOr<double> Executor::Time(int times) const {
-  return TimeGraph(graph_, times, true);
+  return TimeGraph(graph_, times);
 }
 
-absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph, int times,
-                                           bool queued) const {
+absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph,
+                                           int times) const {
   const Stream stream = lanes_[0].stream;
   auto run = [&] { return device_->LaunchGraph(graph, stream); };
   RETURN_IF_ERROR(device_->MakeCurrent());
   for (int i = 0; i < kWarmUps; ++i) RETURN_IF_ERROR(run());
   std::vector<double> all;
   for (int i = 0; i < times; ++i) {
-    if (queued) RETURN_IF_ERROR(run());
+    RETURN_IF_ERROR(run());
     ASSIGN_OR_RETURN(const double us, device_->Time(stream, run));
     all.push_back(us);
   }

@@ -62,32 +62,42 @@ constexpr char kBody[] = R"(
           (lane & 15)) * (TN + PAD) + i * 16 + (lane >> 4) * 8));
     }
   }
-  iso_wait();
   iso_u32 a[DEPTH][4];
+  float c[TN / 8][4] = {};
+  auto load = [&] {
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int mm = lane / 4 + half * 8;
-    const TYPE* from = A_POINTER + (mm < M ? A_OFFSET : 0) +
-                       warp * DEPTH * 16 + lane % 4 * 2;
+    for (int half = 0; half < 2; ++half) {
+      const int mm = lane / 4 + half * 8;
+      const TYPE* from = A_POINTER + (mm < M ? A_OFFSET : 0) +
+                         warp * DEPTH * 16 + lane % 4 * 2;
+#pragma unroll
+      for (int d = 0; d < DEPTH; ++d) {
+        a[d][half] = mm < M ? *(const iso_u32*)(from + d * 16) : 0;
+        a[d][half + 2] = mm < M ? *(const iso_u32*)(from + d * 16 + 8) : 0;
+      }
+    }
+  };
+  auto multiply = [&] {
 #pragma unroll
     for (int d = 0; d < DEPTH; ++d) {
-      a[d][half] = mm < M ? *(const iso_u32*)(from + d * 16) : 0;
-      a[d][half + 2] = mm < M ? *(const iso_u32*)(from + d * 16 + 8) : 0;
+#pragma unroll
+      for (int i = 0; i < TN / 8; ++i) {
+        iso_mma(c[i], a[d], b[d][i / 2] + i % 2 * 2);
+      }
     }
+  };
+  if (A_READY) {
+    load();
+    multiply();
   }
+  iso_wait();
+  if (!A_READY) load();
   // The columns that this thread makes results of.
   const int column = tid % TN, mm = tid / TN;
   const int nn = n0 + column / WIDTH * WIDTH, j = nn / WIDTH;
   const bool own = tid < M * TN && column % WIDTH == 0 && nn < N;
 READS
-  float c[TN / 8][4] = {};
-#pragma unroll
-  for (int d = 0; d < DEPTH; ++d) {
-#pragma unroll
-    for (int i = 0; i < TN / 8; ++i) {
-      iso_mma(c[i], a[d], b[d][i / 2] + i % 2 * 2);
-    }
-  }
+  if (!A_READY) multiply();
   float* sums = (float*)(memory + COLUMN_BYTES);
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -126,7 +136,7 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
                                     int units) {
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
   if (p.convolution || p.batch != 1 || p.m > kMaxRows || p.m * p.n * p.k == 0 ||
-      !HasReadyB(call, p) || p.a.run != Run::kInner || !p.a.if_rest.empty() ||
+      !ReadyOf(call, p).b || p.a.run != Run::kInner || !p.a.if_rest.empty() ||
       p.b.run != Run::kOuter) {
     return {};
   }
@@ -162,10 +172,10 @@ absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
                                   {"STORE", epilogue.store}});
   const std::string defines = absl::StrFormat(
       "enum { TN = %d, WK = %d, NT = %d, DEPTH = %d, WIDTH = %d, PAD = %d,\n"
-      "       PITCH = TN + %d, COLUMN_BYTES = %d };\n"
+      "       PITCH = TN + %d, COLUMN_BYTES = %d, A_READY = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
-      ColumnBytes(p, t), p.m, p.n, p.k);
+      ColumnBytes(p, t), ReadyOf(call, p).a, p.m, p.n, p.k);
   KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
   out.grid[1] = static_cast<int>(CeilDiv(p.n, int64_t{t.tn}));
   out.shared_bytes = static_cast<int>(SharedBytes(p, t));

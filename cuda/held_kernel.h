@@ -4,7 +4,8 @@
 // one step: the warps multiply, their sums meet in shared memory, and what the
 // results are made of besides was asked for together with the rows. Cells of
 // recurrent networks are chains of such products, and a chain takes as long as
-// each of them takes from its rows to its results.
+// each of them takes from its rows to its results. Rows that are there before
+// the network runs are multiplied before, too.
 #ifndef ISOMER_CUDA_HELD_KERNEL_H_
 #define ISOMER_CUDA_HELD_KERNEL_H_
 

@@ -43,8 +43,10 @@ struct Operand {
   Value value;
   Place place;
   bool there = false;  // before the network runs: no kernel writes it
-  // A constant that this kernel alone reads, from memory in every run.
+  // A constant that this kernel alone reads, from memory in every run, but for
+  // the share of it that is kept in the cache.
   bool cold = false;
+  double kept = 0;
   // To bring to the cache while the kernel before still runs.
   int64_t ahead_bytes = 0;
   // What all elements are, where that is known.

@@ -423,12 +423,19 @@ std::string AddressText(const OperandRun& run) {
                       " + (there > 0 ? ", run.offset, " + at : 0))");
 }
 
-bool HasReadyB(const ProductCall& call, const Product& p) {
-  return AnyAt(call, p.b, &Operand::there);
+Ready ReadyOf(const ProductCall& call, const Product& p) {
+  return {AnyAt(call, p.a, &Operand::there), AnyAt(call, p.b, &Operand::there)};
 }
 
 bool HasColdB(const ProductCall& call, const Product& p) {
   return AnyAt(call, p.b, &Operand::cold);
+}
+
+double KeptOfB(const ProductCall& call, const Product& p) {
+  for (const Operand& o : call.inputs) {
+    if (o.place.pointer == p.b.pointer) return o.kept;
+  }
+  return 0;
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,

@@ -119,10 +119,15 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
 // kNone can be computed element by element only.
 absl::StatusOr<Product> Analyze(const ProductCall& call);
 
-// True if b is there before the network runs, and if it comes from memory in
-// every run, as operands say.
-bool HasReadyB(const ProductCall& call, const Product& product);
+// Which operands are there before the network runs, and if b comes from memory
+// in every run, as the call says.
+struct Ready {
+  bool a = false, b = false;
+};
+Ready ReadyOf(const ProductCall& call, const Product& product);
 bool HasColdB(const ProductCall& call, const Product& product);
+// The share of it that is in the cache all the same.
+double KeptOfB(const ProductCall& call, const Product& product);
 
 // Statements that take the sum `acc[0..width)` of columns j * width + u of row
 // (zb, mm), as they lie in memory, through the rest of the kernel to `pack`, a

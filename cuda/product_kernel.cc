@@ -216,7 +216,7 @@ LOADERS
   }
   // Sums are given to blocks that have started.
   if (FEW > 0) iso_cluster_arrive();
-  iso_wait();
+  if (!ALL_READY) iso_wait();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
     if (s < count) {
@@ -225,6 +225,7 @@ LOADERS
     }
     iso_commit();
   }
+  if (ALL_READY) iso_wait();
 READS
   int slot = 0, next = STAGES - 1;
   for (int t = 0; t < count; ++t) {
@@ -350,6 +351,7 @@ std::vector<Tiling> Tilings(const Product& p, int units) {
       {16, 32, 32, 1, 1, 16, 3},  {16, 128, 32, 1, 4, 2, 4},
       {16, 16, 64, 1, 1, 8, 2},   {64, 16, 32, 2, 1, 8, 3},
       {16, 64, 32, 1, 2, 4, 8},   {16, 32, 32, 1, 1, 8, 6},
+      {16, 64, 32, 1, 2, 4, 6},
   };
   Guesses<Tiling> found;
   for (Tiling t : kShapes) {
@@ -395,6 +397,7 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
   ASSIGN_OR_RETURN(const StoreCode store,
                    StoreText(call, p, width, {once, few}));
   const int slab = t.bk * t.wk;
+  const Ready ready = ReadyOf(call, p);
   std::string loaders;
   if (p.a.run == Run::kWindow) {
     loaders = WindowLoader(p, t.tm);
@@ -416,13 +419,14 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       "enum { TM = %d, TN = %d, BK = %d, WM = %d, WN = %d, WK = %d,\n"
       "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"
       "       WTM = TM / WM, WTN = TN / WN, A_STAGE = %d, B_STAGE = %d,\n"
-      "       WIDTH = %d, B_FIRST = %d, FEW = %d, GIVEN_AT = %d,\n"
+      "       WIDTH = %d, B_FIRST = %d, ALL_READY = %d, FEW = %d,\n"
+      "       GIVEN_AT = %d,\n"
       "       PITCH = TN + 8 };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
-      HasReadyB(call, p) ? 1 : 0, few ? p.m : 0, PipelineBytes(p, t), p.m, p.n,
-      p.k);
+      ready.b && !ready.a, ready.a && ready.b, few ? p.m : 0,
+      PipelineBytes(p, t), p.m, p.n, p.k);
   KernelSource out =
       WarpKernel(call, p, absl::StrCat(CopyNames(call, p, t.tm), defines),
                  t.threads(), text);

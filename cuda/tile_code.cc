@@ -34,6 +34,17 @@ __device__ __forceinline__ void iso_copy8_once(iso_u32 to, const void* from,
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
                "%3;" ::"r"(to), "l"(from), "r"(bytes), "l"(policy) : "memory");
 }
+// The same of what leaves it last, if it is to be kept.
+__device__ __forceinline__ void iso_copy8_kept(bool kept, iso_u32 to,
+                                               const void* from, int count) {
+  const int bytes = iso_bytes_there(count);
+  iso_u64 first, last;
+  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(first));
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(last));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
+               "%3;" ::"r"(to), "l"(from), "r"(bytes),
+               "l"(kept ? last : first) : "memory");
+}
 __device__ __forceinline__ void iso_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
 }
@@ -301,9 +312,16 @@ int StoreWidth(const Product& p, int split) {
 }
 
 std::string CopyNames(const ProductCall& call, const Product& p, int tm) {
+  constexpr int kShares = 1024;
   const bool once = HasColdB(call, p) && p.m <= tm;
-  return absl::StrCat("#define a_copy8 iso_copy8\n#define b_copy8 iso_copy8",
-                      once ? "_once\n" : "\n");
+  const int kept = static_cast<int>(kShares * KeptOfB(call, p));
+  const std::string names = "#define a_copy8 iso_copy8\n#define b_copy8";
+  if (once && kept > 0) {
+    return absl::StrCat(names,
+                        "(to, from, there) iso_copy8_kept((kt - first) * ",
+                        kShares, " < EACH * ", kept, ", to, from, there)\n");
+  }
+  return absl::StrCat(names, " iso_copy8", once ? "_once\n" : "\n");
 }
 
 KernelSource WarpKernel(const ProductCall& call, const Product& p,

@@ -53,7 +53,9 @@ int StoreWidth(const Product& product, int split);
 
 // Defines a_copy8 and b_copy8, by which the operands of a product come to
 // shared memory in tiles of `tm` rows: weights that come from memory in every
-// run, and that one block of one kernel alone reads, do not stay in the cache.
+// run, and that one block of one kernel alone reads, do not stay in the cache,
+// but for the first steps of each block, as many as are kept. It stands where
+// the step kt, a block's `first` and EACH, the number of its steps, are known.
 std::string CopyNames(const ProductCall& call, const Product& product, int tm);
 
 // A product's kernel of so many threads, with this body and the constants that

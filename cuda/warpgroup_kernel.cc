@@ -187,7 +187,7 @@ LOADERS
   for (int s = 0; s < STAGES - 2; ++s) {
     if (B_FIRST && s < count) b_load(s, first + s);
   }
-  iso_wait();
+  if (!ALL_READY) iso_wait();
 #pragma unroll
   for (int s = 0; s < STAGES - 2; ++s) {
     if (s < count) {
@@ -196,6 +196,7 @@ LOADERS
     }
     iso_commit();
   }
+  if (ALL_READY) iso_wait();
   // Where this warpgroup's part of stage 0 lies.
   const iso_u64 a_first =
       iso_tile(a_stage + wk * (TM * 128) + wm * (ROWS * 128), false);
@@ -321,6 +322,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
                                               const WarpgroupTiling& t) {
   const int width = StoreWidth(p, t.split);
   const bool along_n = p.b.run == Run::kOuter;
+  const Ready ready = ReadyOf(call, p);
   ASSIGN_OR_RETURN(const StoreCode store, StoreText(call, p, width));
   std::string loaders = p.a.run == Run::kWindow
                             ? WindowLoader(p, t.tm)
@@ -334,10 +336,10 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
       "       NT = %d, ROWS = TM / WM, SLAB = 64 * WK, A_BYTES = TM * SLAB * "
       "2,\n"
       "       B_BYTES = TN * SLAB * 2, PITCH = TN + %d, WIDTH = %d,\n"
-      "       B_FIRST = %d, B_ALONG_N = %d };\n"
+      "       B_FIRST = %d, ALL_READY = %d, B_ALONG_N = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.wm, t.wk, t.stages, t.split, t.threads(), kPitch, width,
-      HasReadyB(call, p) ? 1 : 0, along_n ? 1 : 0, p.m, p.n, p.k);
+      ready.b && !ready.a, ready.a && ready.b, along_n ? 1 : 0, p.m, p.n, p.k);
   KernelSource out;
   out.text = KernelText(
       {.inputs = call.inputs,
