@@ -8,7 +8,7 @@
 # most under compute-sanitizer as well (memcheck and racecheck), with kernels
 # that the tests have compiled: each process within 500 seconds. All that is printed is also in
 # build/gpu/test_gpu.txt, the figures in build/gpu. --build takes a CMake build
-# that is there already.
+# that is there already, or programs that third_party/gpu_build.sh built.
 #
 # Where Abseil, protobuf's headers or GoogleTest are not installed,
 # third_party/gpu_kit.sh fetches Debian's packages on a machine with a network;
@@ -50,7 +50,8 @@ if [ -z "$made" ]; then
       "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags")
   cmake -S . -B "$build" "${options[@]}" >"$out/cmake.log"
 fi
-cmake --build "$build" -j "$(nproc)" >>"$out/cmake.log"
+[ ! -f "$build/CMakeCache.txt" ] ||
+  cmake --build "$build" -j "$(nproc)" >>"$out/cmake.log"
 
 # All tests at a time: most of what they wait for is the compiler.
 shards=6 names=() pids=() failed=0

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/cleanup/cleanup.h"
+#include "cuda/cold_constants.h"
 #include "cuda/executor.h"
 #include "ops/status.h"
 

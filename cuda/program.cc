@@ -11,6 +11,7 @@
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
 #include "cuda/bulk_kernel.h"
+#include "cuda/cold_constants.h"
 #include "cuda/dnn_attention.h"
 #include "cuda/element_kernel.h"
 #include "cuda/held_kernel.h"
@@ -46,9 +47,6 @@ constexpr int kMaxLanes = 256;  // of a row
 // the kernel before still runs. Larger constants are weights, which products
 // ask for themselves.
 constexpr int64_t kSmallConstant = 64 << 10, kSmallInput = 4 << 20;
-// Of constants that do not stay in the cache, so many bytes are kept there, for
-// products of so few rows.
-constexpr int64_t kKeptBytes = 16 << 20, kFewRows = 16;
 constexpr int kNowhere = -1;  // the buffer of what is never in memory
 
 class Maker {
@@ -62,11 +60,7 @@ class Maker {
 
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
-    cold_ = placement_.FoldedBytes() > kCachedBytes;
-    if (cold_) {
-      readers_ = ReadersOf(kernels_);
-      Keep();
-    }
+    cold_ = ColdConstants(*graph_, kernels_, placement_.FoldedBytes());
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;
@@ -91,38 +85,6 @@ class Maker {
   }
 
  private:
-  // True if it is a constant that one kernel reads, where constants do not stay
-  // in the cache.
-  bool IsCold(Value v) const {
-    const auto it = readers_.find(v);
-    return cold_ && graph_->IsConstant(v) &&
-           (it == readers_.end() || it->second.size() == 1);
-  }
-
-  // Finds what is kept in the cache: of what products of few rows multiply by,
-  // which take as long as it takes to come, the smallest.
-  void Keep() {
-    std::set<std::pair<int64_t, Value>> weights;
-    for (const cost::Kernel& k : kernels_) {
-      for (NodeId id : k.nodes) {
-        const ir::Node& node = graph_->node(id);
-        if (!node.Is("matmul") || !IsCold(node.inputs[1])) continue;
-        const TensorType& type = graph_->type({id, 0});
-        if (NumElements(type) <= kFewRows * type.shape.back()) {
-          weights.insert(
-              {BytesOf(graph_->type(node.inputs[1])), node.inputs[1]});
-        }
-      }
-    }
-    int64_t left = kKeptBytes;
-    for (const auto& [bytes, v] : weights) {
-      if (left <= 0) break;
-      kept_[v] =
-          std::min(1.0, static_cast<double>(left) / static_cast<double>(bytes));
-      left -= bytes;
-    }
-  }
-
   std::string KernelName(const cost::Kernel& k) const {
     return absl::StrCat("kernel ", k.signature, ": ");
   }
@@ -171,12 +133,10 @@ class Maker {
 
   void Describe(Value v, const Buffer& buffer, Operand& o) const {
     o.there = buffer.kind != Buffer::Kind::kScratch;
-    // Where constants do not stay in the cache, nothing does.
-    if (!cold_) return;
+    if (!cold_.any()) return;
     const bool is_constant = graph_->IsConstant(v);
-    o.cold = IsCold(v);
-    const auto kept = kept_.find(v);
-    if (kept != kept_.end()) o.kept = kept->second;
+    o.cold = cold_.Has(v);
+    o.kept = cold_.Kept(v);
     const bool is_input = graph_->node(v.node).kind == ir::Node::Kind::kInput;
     if ((is_constant && buffer.bytes <= kSmallConstant) ||
         (is_input && buffer.bytes <= kSmallInput)) {
@@ -667,11 +627,7 @@ class Maker {
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
   Placement placement_;
-  bool cold_ = false;  // constants come from memory in every run
-  // The kernels that read each value, where it is cold.
-  std::map<Value, std::vector<size_t>> readers_;
-  // Shares of constants that stay in the cache where most do not.
-  std::map<Value, double> kept_;
+  ColdConstants cold_;
 };
 
 }  // namespace

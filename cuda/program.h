@@ -25,9 +25,6 @@
 
 namespace isomer::cuda {
 
-// Constants of so many bytes stay in the device's cache from run to run.
-inline constexpr int64_t kCachedBytes = 40 << 20;
-
 struct Buffer {
   enum class Kind { kInput, kConstant, kScratch };
   Kind kind = Kind::kScratch;

@@ -1,7 +1,7 @@
 // The C interface of Z3: the C++ one throws.
 #include "verify/z3.h"
 
-#if __has_include(<z3.h>)
+#if __has_include(<z3.h>) && !defined(ISOMER_WITHOUT_Z3)
 #include <z3.h>
 
 #include <algorithm>
