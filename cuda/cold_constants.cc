@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cuda/kernel_uses.h"
-#include "ops/dtype.h"
 
 namespace isomer::cuda {
 
@@ -32,8 +31,7 @@ ColdConstants::ColdConstants(const ir::Graph& graph,
       const TensorType& out = graph.type({id, 0});
       const TensorType& type = graph.type(node.inputs[1]);
       if (NumElements(out) <= kFewRows * out.shape.back()) {
-        weights.insert(
-            {NumElements(type) * ByteSize(type.dtype), node.inputs[1]});
+        weights.insert({BytesOf(type), node.inputs[1]});
       }
     }
   }

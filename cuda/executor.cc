@@ -4,6 +4,7 @@
 
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
+#include "cuda/kernel_uses.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -166,7 +167,7 @@ absl::StatusOr<std::vector<Tensor>> Executor::Run(
   RETURN_IF_ERROR(device_->Wait(stream));
   std::vector<Tensor> outputs;
   for (const ProgramOutput& out : program_.outputs) {
-    std::string bytes(NumElements(out.type) * ByteSize(out.type.dtype), '\0');
+    std::string bytes(BytesOf(out.type), '\0');
     RETURN_IF_ERROR(device_->ReadAsync(bytes.data(), PointerOf(out.buffer),
                                        bytes.size(), stream));
     RETURN_IF_ERROR(device_->Wait(stream));

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "absl/algorithm/container.h"
+#include "ops/dtype.h"
 
 namespace isomer::cuda {
 
@@ -13,6 +14,10 @@ std::map<Value, std::vector<size_t>> ReadersOf(
     for (Value v : kernels[i].inputs) readers[v].push_back(i);
   }
   return readers;
+}
+
+int64_t BytesOf(const TensorType& type) {
+  return NumElements(type) * ByteSize(type.dtype);
 }
 
 std::vector<Value> ReadsOf(const ir::Graph& graph,

@@ -1,7 +1,8 @@
-// What the kernels of a plan read and store.
+// What the kernels of a plan read and store, and how much that is.
 #ifndef ISOMER_CUDA_KERNEL_USES_H_
 #define ISOMER_CUDA_KERNEL_USES_H_
 
+#include <cstdint>
 #include <map>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace isomer::cuda {
 // The kernels that read each value.
 std::map<Value, std::vector<size_t>> ReadersOf(
     const std::vector<cost::Kernel>& kernels);
+
+// What a value of this type takes in memory.
+int64_t BytesOf(const TensorType& type);
 
 // What nodes read of others, each once.
 std::vector<Value> ReadsOf(const ir::Graph& graph,

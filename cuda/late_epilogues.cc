@@ -39,7 +39,7 @@ bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
 std::optional<Value> ProductOf(const ir::Graph& graph, const cost::Kernel& k) {
   if (!StoresOne(graph, k)) return std::nullopt;
   const TensorType& type = graph.type(k.outputs[0]);
-  if (NumElements(type) * ByteSize(type.dtype) < kLargeBytes) {
+  if (BytesOf(type) < kLargeBytes) {
     return std::nullopt;
   }
   std::optional<Value> product;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "cuda/constants.h"
+#include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/layouts.h"
 #include "graph/move_bytes.h"
@@ -18,10 +19,6 @@ namespace {
 constexpr int64_t kRowAlignment = 8;  // in elements
 
 }  // namespace
-
-int64_t BytesOf(const TensorType& type) {
-  return NumElements(type) * ByteSize(type.dtype);
-}
 
 Placement::Placement(const ir::Graph& graph, Program& program)
     : graph_(graph), program_(program), channels_last_(ChannelsLast(graph)) {}

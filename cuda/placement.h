@@ -19,8 +19,6 @@
 
 namespace isomer::cuda {
 
-int64_t BytesOf(const TensorType& type);
-
 struct Storage {
   int buffer = 0;
   int64_t offset = 0;  // in elements

@@ -268,12 +268,12 @@ absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
                      {code.Offset(call.output.place, index)}, code);
 }
 
-// True if this is said of the operand that lies there.
-bool AnyAt(const ProductCall& call, const OperandRun& run,
-           bool Operand::*said) {
-  return absl::c_any_of(call.inputs, [&](const Operand& o) {
-    return o.place.pointer == run.pointer && o.*said;
+// The operand that lies there, or null.
+const Operand* At(const ProductCall& call, const OperandRun& run) {
+  const auto it = absl::c_find_if(call.inputs, [&](const Operand& o) {
+    return o.place.pointer == run.pointer;
   });
+  return it == call.inputs.end() ? nullptr : &*it;
 }
 
 }  // namespace
@@ -424,18 +424,18 @@ std::string AddressText(const OperandRun& run) {
 }
 
 Ready ReadyOf(const ProductCall& call, const Product& p) {
-  return {AnyAt(call, p.a, &Operand::there), AnyAt(call, p.b, &Operand::there)};
+  const Operand *a = At(call, p.a), *b = At(call, p.b);
+  return {a != nullptr && a->there, b != nullptr && b->there};
 }
 
 bool HasColdB(const ProductCall& call, const Product& p) {
-  return AnyAt(call, p.b, &Operand::cold);
+  const Operand* b = At(call, p.b);
+  return b != nullptr && b->cold;
 }
 
 double KeptOfB(const ProductCall& call, const Product& p) {
-  for (const Operand& o : call.inputs) {
-    if (o.place.pointer == p.b.pointer) return o.kept;
-  }
-  return 0;
+  const Operand* b = At(call, p.b);
+  return b == nullptr ? 0 : b->kept;
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,

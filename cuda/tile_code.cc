@@ -25,16 +25,7 @@ __device__ __forceinline__ void iso_copy8(iso_u32 to, const void* from,
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
                "l"(from), "r"(bytes) : "memory");
 }
-// The same of what is not read again soon: it leaves the cache first.
-__device__ __forceinline__ void iso_copy8_once(iso_u32 to, const void* from,
-                                               int count) {
-  const int bytes = iso_bytes_there(count);
-  iso_u64 policy;
-  asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(policy));
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
-               "%3;" ::"r"(to), "l"(from), "r"(bytes), "l"(policy) : "memory");
-}
-// The same of what leaves it last, if it is to be kept.
+// The same of what leaves the cache last, if it is to be kept, and first if not.
 __device__ __forceinline__ void iso_copy8_kept(bool kept, iso_u32 to,
                                                const void* from, int count) {
   const int bytes = iso_bytes_there(count);
@@ -44,6 +35,10 @@ __device__ __forceinline__ void iso_copy8_kept(bool kept, iso_u32 to,
   asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, "
                "%3;" ::"r"(to), "l"(from), "r"(bytes),
                "l"(kept ? last : first) : "memory");
+}
+__device__ __forceinline__ void iso_copy8_once(iso_u32 to, const void* from,
+                                               int count) {
+  iso_copy8_kept(false, to, from, count);
 }
 __device__ __forceinline__ void iso_commit() {
   asm volatile("cp.async.commit_group;" ::: "memory");
