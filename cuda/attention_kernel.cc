@@ -52,7 +52,7 @@ int SharedBytes(const Attention& a, const AttentionTiling& t) {
       static_cast<int>(4 * t.split * t.wk * (8 * own + 2 * rows));
   // Blocks of a cluster give when others still read what they loaded.
   const int loop = LoopBytes(a, t);
-  return t.split > 1 ? loop + given : std::max(loop, given);
+  return t.split > 1 ? loop + given + kBarBytes : std::max(loop, given);
 }
 
 constexpr char kBody[] = R"(
@@ -66,8 +66,23 @@ constexpr char kBody[] = R"(
   const iso_u32 q_stage = iso_shared(memory);
   const iso_u32 k_stage = q_stage + 2 * 16 * WM * HP;
   const iso_u32 v_stage = k_stage + 2 * SLOTS * K_STAGE;
-  // Sums are given to blocks that have started.
-  if (SPLIT > 1) iso_cluster_arrive();
+  // Every group's sums go to the block that adds them up, and what its rows
+  // were shifted by to all of them; all of these have started then.
+  enum {
+    GROUPS = SPLIT * WK,
+    CHUNKS = ROWS * (WIDTH / 8),
+    OWN = (CHUNKS + SPLIT - 1) / SPLIT
+  };
+  float* sums = (float*)(memory + GIVEN_AT);
+  float* tops = sums + GROUPS * OWN * 8;
+  float* totals = tops + GROUPS * ROWS;
+  const iso_u32 bar = iso_shared(totals + GROUPS * ROWS);
+  if (SPLIT > 1) {
+    const int left = CHUNKS - part * OWN;
+    const int own = left < 0 ? 0 : left < OWN ? left : OWN;
+    if (tid == 0) iso_expect(bar, GROUPS * (own * 32 + ROWS * 8));
+    iso_cluster_arrive();
+  }
   // What is there before the network runs, what is not, or both; `rest` if
   // some of it is not.
   bool rest = false;
@@ -194,16 +209,6 @@ RESCALE
     __syncthreads();
   }
   iso_arrived<0>();
-  // Every group's sums go to the block that adds them up, and what its rows
-  // were shifted by to all of them.
-  enum {
-    GROUPS = SPLIT * WK,
-    CHUNKS = ROWS * (WIDTH / 8),
-    OWN = (CHUNKS + SPLIT - 1) / SPLIT
-  };
-  float* sums = (float*)(memory + GIVEN_AT);
-  float* tops = sums + GROUPS * OWN * 8;
-  float* totals = tops + GROUPS * ROWS;
   const int group = part * WK + wk;
   if (SPLIT > 1) iso_cluster_wait();
 #pragma unroll
@@ -215,8 +220,8 @@ RESCALE
     if (lane % 4 == 0) {
 #pragma unroll
       for (int r = 0; r < SPLIT; ++r) {
-        iso_give1<SPLIT>(tops + group * ROWS + row, r, top[h]);
-        iso_give1<SPLIT>(totals + group * ROWS + row, r, total[h]);
+        iso_give1<SPLIT>(tops + group * ROWS + row, r, top[h], bar);
+        iso_give1<SPLIT>(totals + group * ROWS + row, r, total[h], bar);
       }
     }
 #pragma unroll
@@ -224,10 +229,10 @@ RESCALE
       const int chunk = row * (WIDTH / 8) + j;
       iso_give2<SPLIT>(
           sums + (group * OWN + chunk % OWN) * 8 + lane % 4 * 2, chunk / OWN,
-          o[j][h * 2], o[j][h * 2 + 1]);
+          o[j][h * 2], o[j][h * 2 + 1], bar);
     }
   }
-  if (SPLIT > 1) iso_cluster_barrier(); else __syncthreads();
+  if (SPLIT > 1) iso_given(bar); else __syncthreads();
   for (int own = tid; own < OWN; own += NT) {
     const int chunk = part * OWN + own;
     const int row = chunk / (WIDTH / 8), j = chunk % (WIDTH / 8);
@@ -252,10 +257,10 @@ RESCALE
         acc[u * 4 + 3] += weight * x[u].w;
       }
     }
+    const bool none = GUARDED && !(whole > 0.0f);
+    const float part_of = 1.0f / whole;
 #pragma unroll
-    for (int u = 0; u < 8; ++u) {
-      acc[u] = GUARDED && !(whole > 0.0f) ? 0.0f : acc[u] / whole;
-    }
+    for (int u = 0; u < 8; ++u) acc[u] = none ? 0.0f : acc[u] * part_of;
 EPILOGUE
   }
 )";

@@ -30,10 +30,12 @@ constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 constexpr int kTried = 4;
 constexpr double kNearly = 1.25, kShare = 0.01;
 // How often a program is timed against another, how much faster it must be each
-// time, and the seconds after which none is tried any more.
-constexpr int kRounds = 3, kMinRuns = 3, kMaxRuns = 15;
-constexpr double kMicrosecondsPerTrial = 5000, kGain = 0.996;
-constexpr double kTryingSeconds = 4;
+// time, and the seconds after which none is tried any more. It runs a few
+// times, and more often if it is short: clocks tick every 32 ns.
+constexpr int kRounds = 3;
+constexpr double kMinRuns = 3, kRuns = 15, kMaxRuns = 60;
+constexpr double kMicrosecondsPerTrial = 5000, kMicrosecondsOfShort = 800;
+constexpr double kGain = 0.996, kTryingSeconds = 4;
 // What a cache says of a program's streams.
 constexpr absl::string_view kOne = "one", kSeveral = "several";
 
@@ -321,8 +323,10 @@ absl::Status Executor::TimeAll(std::vector<Group>& groups) {
 
 absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
   ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
-  const int runs = static_cast<int>(std::clamp(
-      kMicrosecondsPerTrial / about, double{kMinRuns}, double{kMaxRuns}));
+  const auto runs = static_cast<int>(
+      std::clamp(std::max(kMicrosecondsOfShort / about,
+                          std::min(kMicrosecondsPerTrial / about, kRuns)),
+                 kMinRuns, kMaxRuns));
   for (int i = 0; i < kRounds; ++i) {
     ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
     ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));

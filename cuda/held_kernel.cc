@@ -97,6 +97,9 @@ constexpr char kBody[] = R"(
   const int nn = n0 + column / WIDTH * WIDTH, j = nn / WIDTH;
   const bool own = tid < M * TN && column % WIDTH == 0 && nn < N;
 READS
+  // Once more: the compiler moves nothing across it, so all is asked for before
+  // multiplications wait for what comes first.
+  iso_release();
   if (!A_READY) multiply();
   float* sums = (float*)(memory + COLUMN_BYTES);
 #pragma unroll
@@ -112,9 +115,10 @@ READS
   __syncthreads();
   if (warp * 32 >= M * TN) return;
   const int place = tid < M * TN ? tid / TN * PITCH + column : 0;
-  float sum = 0;
+  float four[4] = {};
 #pragma unroll
-  for (int w = 0; w < WK; ++w) sum += sums[w * M * PITCH + place];
+  for (int w = 0; w < WK; ++w) four[w % 4] += sums[w * M * PITCH + place];
+  const float sum = (four[0] + four[1]) + (four[2] + four[3]);
   float acc[WIDTH];
 #pragma unroll
   for (int u = 0; u < WIDTH; ++u) {

@@ -35,12 +35,16 @@ bool HasFewRows(const Product& p, const Tiling& t) {
          p.m * t.tn <= StoreWidth(p, t.split) * t.threads();
 }
 
+// Where sums that are given are counted: behind them.
+int BarAt(const Product& p, const Tiling& t) {
+  return PipelineBytes(p, t) +
+         4 * t.split * t.wk * static_cast<int>(p.m) * (t.tn + 8);
+}
+
 int SharedBytes(const Product& p, const Tiling& t) {
   const int pipeline = PipelineBytes(p, t), width = t.tn + 8;
   // It is given them while it still multiplies.
-  if (HasFewRows(p, t)) {
-    return pipeline + 4 * t.split * t.wk * static_cast<int>(p.m) * width;
-  }
+  if (HasFewRows(p, t)) return BarAt(p, t) + kBarBytes;
   return std::max(pipeline, 4 * t.wk * t.tm * width);
 }
 
@@ -215,7 +219,11 @@ LOADERS
     if (B_FIRST && s < count) b_load(s, first + s);
   }
   // Sums are given to blocks that have started.
-  if (FEW > 0) iso_cluster_arrive();
+  const iso_u32 bar = a_stage + BAR_AT;
+  if (FEW > 0) {
+    if (tid == 0 && part == 0) iso_expect(bar, 4 * SPLIT * WK * FEW * TN);
+    iso_cluster_arrive();
+  }
   if (!ALL_READY) iso_wait();
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) {
@@ -283,7 +291,7 @@ constexpr char kGivenSums[] = R"(
     for (int j = 0; j < WTN / 8; ++j) {
       float* at = sums + ((part * WK + wk) * FEW + lane / 4) * PITCH +
                   wn * WTN + j * 8 + lane % 4 * 2;
-      iso_give2<SPLIT>(at, 0, c[0][j][0], c[0][j][1]);
+      iso_give2<SPLIT>(at, 0, c[0][j][0], c[0][j][1], bar);
     }
   }
 )";
@@ -420,13 +428,12 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
       "       STAGES = %d, SPLIT = %d, SLAB = %d, PAD = %d, NT = %d,\n"
       "       WTM = TM / WM, WTN = TN / WN, A_STAGE = %d, B_STAGE = %d,\n"
       "       WIDTH = %d, B_FIRST = %d, ALL_READY = %d, FEW = %d,\n"
-      "       GIVEN_AT = %d,\n"
-      "       PITCH = TN + 8 };\n"
+      "       GIVEN_AT = %d, BAR_AT = %d, PITCH = TN + 8 };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.bk, t.wm, t.wn, t.wk, t.stages, t.split, slab, kPad,
       t.threads(), StageElements(p, t, 0), StageElements(p, t, 1), width,
       ready.b && !ready.a, ready.a && ready.b, few ? p.m : 0,
-      PipelineBytes(p, t), p.m, p.n, p.k);
+      PipelineBytes(p, t), few ? BarAt(p, t) : 0, p.m, p.n, p.k);
   KernelSource out =
       WarpKernel(call, p, absl::StrCat(CopyNames(call, p, t.tm), defines),
                  t.threads(), text);

@@ -78,26 +78,47 @@ __device__ __forceinline__ float iso_peer1(iso_u32 at, int rank) {
                : "=f"(x) : "r"(iso_at_peer(at, rank)));
   return x;
 }
+// What other blocks give to this one is counted in bytes, by what lies at `bar`
+// in each of them: so many are expected, and have come. It is made by one
+// thread before the blocks meet.
+__device__ __forceinline__ void iso_expect(iso_u32 bar, int bytes) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
+                   bar), "r"(bytes) : "memory");
+}
+__device__ __forceinline__ void iso_given(iso_u32 bar) {
+  iso_u32 done = 0;
+  while (done == 0) {
+    asm volatile(
+        "{ .reg .pred p;\n"
+        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%1], 0;\n"
+        "selp.u32 %0, 1, 0, p; }" : "=r"(done) : "r"(bar) : "memory");
+  }
+}
 // Stored for one of so many blocks.
 template <int blocks>
-__device__ __forceinline__ void iso_give1(float* at, int rank, float x) {
+__device__ __forceinline__ void iso_give1(float* at, int rank, float x,
+                                          iso_u32 bar) {
   if (blocks == 1) {
     *at = x;
   } else {
-    asm volatile("st.shared::cluster.f32 [%0], %1;" ::"r"(
-                     iso_at_peer(iso_shared(at), rank)),
-                 "f"(x) : "memory");
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], "
+        "%1, [%2];" ::"r"(iso_at_peer(iso_shared(at), rank)),
+        "f"(x), "r"(iso_at_peer(bar, rank)) : "memory");
   }
 }
 template <int blocks>
 __device__ __forceinline__ void iso_give2(float* at, int rank, float x,
-                                          float y) {
+                                          float y, iso_u32 bar) {
   if (blocks == 1) {
     *(float2*)at = make_float2(x, y);
   } else {
-    asm volatile("st.shared::cluster.v2.f32 [%0], {%1, %2};" ::"r"(
-                     iso_at_peer(iso_shared(at), rank)),
-                 "f"(x), "f"(y) : "memory");
+    asm volatile(
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v2.f32 "
+        "[%0], {%1, %2}, [%3];" ::"r"(iso_at_peer(iso_shared(at), rank)),
+        "f"(x), "f"(y), "r"(iso_at_peer(bar, rank)) : "memory");
   }
 }
 )";
@@ -187,9 +208,8 @@ constexpr char kShared[] = R"(
 )";
 // The first block has been given all.
 constexpr char kGiven[] = R"(
-  iso_cluster_arrive();
   if (part != 0) return;
-  iso_cluster_wait();
+  iso_given(bar);
 )";
 
 constexpr char kStore[] = R"(

@@ -28,6 +28,8 @@ std::string WarpHelpers(DType dtype);
 // Two floats as a pair of 16-bit floats.
 std::string PairHelper(DType dtype);
 
+// Shared memory in which what blocks give each other is counted.
+inline constexpr int kBarBytes = 16;
 // Bytes of shared memory that a block takes at most, of 227 KiB: of kernels of
 // warps, and of warpgroups.
 inline constexpr int kWarpShared = 220 * 1024, kWarpgroupShared = 226 * 1024;
