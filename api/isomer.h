@@ -43,7 +43,8 @@ struct OptimizeOptions {
   // cpu, cpu-onnxruntime), or the path of a target file.
   std::string target = "h200";
   // A file of measured kernel times; "builtin": those that come with Isomer;
-  // "": estimates alone.
+  // "": estimates alone. With measured times half of the time limit goes into a
+  // search with estimates; measured times decide between the two.
   std::string profile = "";
   // Files of rules to use instead of the built-in ones, with commas between
   // them; "builtin" stands for those: "builtin,more.rules". Rules without a
