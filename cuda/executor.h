@@ -38,8 +38,8 @@ struct ExecutorOptions {
   // The variant to take for a kernel, by its signature; what is in here is not
   // timed.
   std::map<std::string, std::string> choices = {};
-  // Where compiled kernels and choices are kept, if anywhere: what is there is
-  // neither compiled nor timed again.
+  // Where compiled kernels, and what was chosen for a program, are kept, if
+  // anywhere: what is there is neither compiled nor timed again.
   std::shared_ptr<KernelCache> cache = nullptr;
   // Whether steps that do not need each other run side by side: where that is
   // faster, if variants are timed; never; wherever the program's schedule says.
@@ -124,6 +124,8 @@ class Executor {
   struct Candidate;
   struct Group;
   struct Timed;
+  // Of what was chosen for this program on this device.
+  std::string ChoiceKey(absl::string_view what) const;
   absl::StatusOr<std::vector<Group>> Groups(
       const ExecutorOptions& options) const;
   // Opens the libraries that the program may use; without them there are the

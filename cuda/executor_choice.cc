@@ -127,6 +127,13 @@ absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
   return out;
 }
 
+// What is the fastest depends on what runs before and after.
+std::string Executor::ChoiceKey(absl::string_view what) const {
+  std::string key = absl::StrCat(device_->name(), "\n", what);
+  for (const Step& s : program_.steps) absl::StrAppend(&key, "\n", s.signature);
+  return key;
+}
+
 absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
     const ExecutorOptions& options) const {
   const int n = static_cast<int>(program_.steps.size());
@@ -148,7 +155,7 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
         step.variants, [](const Variant& v) { return v.dnn.has_value(); });
     const std::string with =
         has_dnn && dnn_ ? absl::StrCat(" cuDNN ", dnn_->version()) : "";
-    Group group{members, absl::StrCat(device_->name(), with, "\n", text), {}};
+    Group group{members, ChoiceKey(absl::StrCat(text, with)), {}};
     std::optional<std::string> chosen;
     if (options.cache) chosen = options.cache->Choice(group.key);
     const auto it = options.choices.find(step.signature);
@@ -358,8 +365,7 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
       (options.streams == Streams::kTimed && !options.tune)) {
     return absl::OkStatus();
   }
-  std::string key = absl::StrCat(device_->name(), "\nstreams");
-  for (const Step& s : program_.steps) absl::StrAppend(&key, "\n", s.signature);
+  const std::string key = ChoiceKey("streams");
   std::optional<std::string> chosen;
   if (options.cache) chosen = options.cache->Choice(key);
   if (options.streams == Streams::kSeveral) chosen = std::string(kSeveral);

@@ -88,7 +88,17 @@ absl::StatusOr<std::shared_ptr<KernelCache>> KernelCache::Open(
   return cache;
 }
 
+std::shared_ptr<KernelCache> KernelCache::InMemory() {
+  return std::shared_ptr<KernelCache>(new KernelCache(""));
+}
+
 std::optional<std::string> KernelCache::Image(const std::string& key) const {
+  if (folder_.empty()) {
+    absl::MutexLock lock(&mutex_);
+    const auto it = images_.find(key);
+    if (it == images_.end()) return std::nullopt;
+    return it->second;
+  }
   const auto file = Read(absl::StrCat(folder_, "/", HashOf(key), ".kernel"));
   if (!file || file->size() <= key.size() ||
       file->compare(0, key.size(), key) != 0) {
@@ -99,6 +109,11 @@ std::optional<std::string> KernelCache::Image(const std::string& key) const {
 
 void KernelCache::AddImage(const std::string& key,
                            absl::string_view code) const {
+  if (folder_.empty()) {
+    absl::MutexLock lock(&mutex_);
+    images_[key] = std::string(code);
+    return;
+  }
   Write(absl::StrCat(folder_, "/", HashOf(key), ".kernel"),
         absl::StrCat(key, code))
       .IgnoreError();
@@ -117,6 +132,7 @@ void KernelCache::AddChoice(absl::string_view key, const std::string& variant) {
 }
 
 absl::Status KernelCache::Save() const {
+  if (folder_.empty()) return absl::OkStatus();
   const std::string path = absl::StrCat(folder_, "/", kChoices);
   std::map<std::string, std::string> all = ReadChoices(path);
   {

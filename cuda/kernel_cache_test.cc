@@ -34,6 +34,17 @@ TEST(KernelCache, KeepsImagesAndChoices) {
   EXPECT_EQ((*again)->Choice("kernel2"), std::nullopt);
 }
 
+TEST(KernelCache, KeepsThemInMemory) {
+  const auto cache = KernelCache::InMemory();
+  EXPECT_EQ(cache->Image("source"), std::nullopt);
+  cache->AddImage("source", "code");
+  cache->AddChoice("kernel", "library 1");
+  EXPECT_TRUE(cache->Save().ok());
+  EXPECT_EQ(cache->Image("source"), "code");
+  EXPECT_EQ(cache->Choice("kernel"), "library 1");
+  EXPECT_EQ(KernelCache::InMemory()->Image("source"), std::nullopt);
+}
+
 TEST(KernelCache, ChoicesOfOthersStay) {
   const std::string folder = Folder("shared");
   auto one = KernelCache::Open(folder), two = KernelCache::Open(folder);

@@ -98,6 +98,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   request.tune = !args.Has("no-tune");
+  request.cache = cuda::KernelCache::InMemory();
   if (args.Has("cache")) {
     ASSIGN_OR_RETURN(request.cache,
                      cuda::KernelCache::Open(args.String("cache")));
@@ -110,14 +111,6 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   return request;
 }
 
-// Measures a graph; what it has chosen need not be timed again by the next.
-absl::StatusOr<Measured> MeasureNext(const Graph& graph,
-                                     MeasureRequest& request) {
-  ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(graph), request));
-  request.choices.insert(m.choices.begin(), m.choices.end());
-  return m;
-}
-
 // The original, and the fastest of what is found.
 struct Best {
   std::vector<Measured> all;
@@ -126,9 +119,9 @@ struct Best {
 };
 
 absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
-                                 MeasureRequest& request) {
+                                 const MeasureRequest& request) {
   Best out;
-  ASSIGN_OR_RETURN(Measured original, MeasureNext(graph, request));
+  ASSIGN_OR_RETURN(Measured original, Measure(GraphAccess::Ir(graph), request));
   out.all.push_back(std::move(original));
   if (args.Has("original-only")) return out;
   OptimizeOptions how;
@@ -144,7 +137,8 @@ absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
   Measured best = out.all[0];
   for (const Candidate& c : found) {
     out.search_seconds += absl::ToDoubleSeconds(c.result.elapsed);
-    ASSIGN_OR_RETURN(Measured m, MeasureNext(c.result.graph, request));
+    ASSIGN_OR_RETURN(Measured m,
+                     Measure(GraphAccess::Ir(c.result.graph), request));
     Json item = Json::Object();
     item.Set("searched_with", c.costs).Set("us", m.us);
     out.candidates.Add(std::move(item));
@@ -154,17 +148,22 @@ absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
   return out;
 }
 
-// Graphs between the original and the best that the cost model finds.
-absl::StatusOr<std::vector<Measured>> MeasureSpread(const Args& args,
-                                                    const Graph& graph,
-                                                    MeasureRequest request) {
+// Graphs between the original and the best that the cost model finds. What
+// those two and each graph have chosen need not be timed again by the next.
+absl::StatusOr<std::vector<Measured>> MeasureSpread(
+    const Args& args, const Graph& graph, const std::vector<Measured>& ends,
+    MeasureRequest request) {
+  for (const Measured& m : ends) {
+    request.choices.insert(m.choices.begin(), m.choices.end());
+  }
   ASSIGN_OR_RETURN(const int64_t count, args.Int("candidates", 0, 2, 1000));
   request.check = false;
   ASSIGN_OR_RETURN(const std::vector<Graph> graphs,
                    SpreadOf(graph, *request.cost, static_cast<int>(count)));
   std::vector<Measured> out;
   for (const Graph& g : graphs) {
-    ASSIGN_OR_RETURN(Measured m, MeasureNext(g, request));
+    ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(g), request));
+    request.choices.insert(m.choices.begin(), m.choices.end());
     out.push_back(std::move(m));
   }
   return out;
@@ -203,7 +202,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   ASSIGN_OR_RETURN(Best best, MeasureBest(args, graph, request));
   std::vector<Measured> spread;
   if (args.Has("candidates")) {
-    ASSIGN_OR_RETURN(spread, MeasureSpread(args, graph, request));
+    ASSIGN_OR_RETURN(spread, MeasureSpread(args, graph, best.all, request));
   }
   const std::vector<Measured>& all = best.all;
   if (args.Has("trace")) {

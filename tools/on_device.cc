@@ -1,8 +1,7 @@
-// Every candidate becomes a program of its own; what one has chosen among
-// kernels the next need not time again.
+// Every candidate becomes a program of its own; what one has compiled the next
+// need not compile again.
 #include "tools/on_device.h"
 
-#include <map>
 #include <utility>
 
 #include "api/graph_access.h"
@@ -19,16 +18,15 @@ constexpr int kRuns = 50;  // to take the median of
 
 absl::StatusOr<double> TimeOf(const std::shared_ptr<cuda::Device>& device,
                               const Graph& graph, const cost::CostModel& cost,
-                              std::map<std::string, std::string>& choices) {
+                              const std::shared_ptr<cuda::KernelCache>& cache) {
   cuda::ProgramOptions how;
   how.units = device->units();
   ASSIGN_OR_RETURN(cuda::Program program,
                    cuda::MakeProgram(GraphAccess::Ir(graph), cost, how));
   cuda::ExecutorOptions options;
-  options.choices = choices;
+  options.cache = cache;
   ASSIGN_OR_RETURN(const auto executor,
                    cuda::Executor::Create(device, std::move(program), options));
-  choices.merge(executor->choices());
   return executor->Time(kRuns);
 }
 
@@ -56,9 +54,9 @@ absl::StatusOr<FastestResult> FastestOn(
                    cost::Target::Named(candidates.front().result.target));
   ASSIGN_OR_RETURN(const cost::CostModel cost,
                    cost::CostModel::Create(std::move(target)));
-  std::map<std::string, std::string> choices;
+  const auto cache = cuda::KernelCache::InMemory();
   FastestResult out{candidates.front().result};
-  ASSIGN_OR_RETURN(out.original_us, TimeOf(device, graph, cost, choices));
+  ASSIGN_OR_RETURN(out.original_us, TimeOf(device, graph, cost, cache));
   out.us = out.original_us;
   out.result.graph = graph;
   out.result.improved = false;
@@ -67,7 +65,7 @@ absl::StatusOr<FastestResult> FastestOn(
   for (const Candidate& c : candidates) {
     if (!c.result.improved) continue;
     ASSIGN_OR_RETURN(const double us,
-                     TimeOf(device, c.result.graph, cost, choices));
+                     TimeOf(device, c.result.graph, cost, cache));
     if (us < out.us) {
       out.us = us;
       out.result = c.result;

@@ -30,9 +30,11 @@ struct Request {
   MeasureRequest measure = {};
 };
 
-absl::Status AddKernels(const ir::Graph& graph, const Request& request,
+// What a graph has chosen need not be timed again by the next.
+absl::Status AddKernels(const ir::Graph& graph, Request& request,
                         cost::Profile& profile) {
   ASSIGN_OR_RETURN(const Measured m, Measure(graph, request.measure));
+  request.measure.choices.insert(m.choices.begin(), m.choices.end());
   for (const KernelTime& k : m.kernel_times) {
     RETURN_IF_ERROR(
         profile.Add(k.signature, {static_cast<int64_t>(k.us * 1e6),
@@ -41,7 +43,7 @@ absl::Status AddKernels(const ir::Graph& graph, const Request& request,
   return absl::OkStatus();
 }
 
-absl::Status AddModel(const std::string& path, const Request& request,
+absl::Status AddModel(const std::string& path, Request& request,
                       cost::Profile& profile) {
   ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
   RETURN_IF_ERROR(AddKernels(GraphAccess::Ir(graph), request, profile));
@@ -69,6 +71,7 @@ absl::StatusOr<int> RunProfile(const Args& args) {
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 5s");
   }
+  request.measure.cache = cuda::KernelCache::InMemory();
   if (args.Has("cache")) {
     ASSIGN_OR_RETURN(request.measure.cache,
                      cuda::KernelCache::Open(args.String("cache")));
