@@ -86,6 +86,11 @@ refused 'no such.profile' \
   "$isomer" optimize net.onnx no.onnx --profile 'no such.profile'
 refused "device 'cpu' is not one" \
   "$isomer" optimize net.onnx no.onnx --device cpu
+refused 'flag --time' \
+  "$isomer" profile net.onnx --time soon --out h200.profile
+refused 'flag --out is missing' "$isomer" profile net.onnx
+echo 'profile a100' >a100.profile
+refused 'is a profile of a100' "$isomer" profile net.onnx --out a100.profile
 
 refused 'abacus' "$isomer" optimize net.onnx no.onnx --target abacus
 refused 'alpha is 0.5' "$isomer" optimize net.onnx no.onnx --alpha 0.5

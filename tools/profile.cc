@@ -1,17 +1,25 @@
 // isomer profile: the kernels of models timed on a GPU, for the search to know.
 #include "cost_model/profile.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "absl/algorithm/container.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
 #include "api/graph_access.h"
 #include "api/isomer.h"
 #include "cost_model/cost.h"
+#include "cuda/executor.h"
 #include "ops/status.h"
+#include "runtime/random_inputs.h"
+#include "search/optimize.h"
+#include "search/rule_book.h"
 #include "tools/files.h"
+#include "tools/kernel_graph.h"
 #include "tools/measured.h"
 #include "tools/spread.h"
 #include "tools/verb.h"
@@ -21,56 +29,162 @@ namespace isomer::cli {
 namespace {
 
 constexpr int kRuns = 50;  // of the whole model, to take the median of
+constexpr absl::Duration kBetweenWrites = absl::Seconds(2);
 
 struct Request {
-  std::string target;
-  absl::Duration budget = absl::Seconds(5);
+  std::string target, out, date, by;
+  absl::Duration budget = absl::Seconds(5);  // of each search
+  absl::Time end = absl::InfiniteFuture();
   int candidates = 0;
-  std::string date, by;
   MeasureRequest measure = {};
 };
 
-// What a graph has chosen need not be timed again by the next.
-absl::Status AddKernels(const ir::Graph& graph, Request& request,
-                        cost::Profile& profile) {
-  ASSIGN_OR_RETURN(const Measured m, Measure(graph, request.measure));
-  request.measure.choices.insert(m.choices.begin(), m.choices.end());
-  for (const KernelTime& k : m.kernel_times) {
-    RETURN_IF_ERROR(
-        profile.Add(k.signature, {static_cast<int64_t>(k.us * 1e6),
-                                  request.date, request.by, k.variant}));
-  }
-  return absl::OkStatus();
-}
+// What is measured is in the file some seconds later at most, whatever comes.
+class Profiler {
+ public:
+  Profiler(Request request, cost::Profile profile)
+      : request_(std::move(request)), profile_(std::move(profile)) {}
 
-absl::Status AddModel(const std::string& path, Request& request,
-                      cost::Profile& profile) {
-  ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
-  RETURN_IF_ERROR(AddKernels(GraphAccess::Ir(graph), request, profile));
-  OptimizeOptions how;
-  how.target = request.target;
-  how.time_limit = request.budget;
-  ASSIGN_OR_RETURN(const OptimizeResult r, graph.optimize(how));
-  RETURN_IF_ERROR(AddKernels(GraphAccess::Ir(r.graph), request, profile));
-  if (request.candidates == 0) return absl::OkStatus();
-  ASSIGN_OR_RETURN(const std::vector<Graph> between,
-                   SpreadOf(graph, *request.measure.cost, request.candidates));
-  for (const Graph& g : between) {
-    RETURN_IF_ERROR(AddKernels(GraphAccess::Ir(g), request, profile));
+  // The kernels of a model that the profile does not have: those of the model
+  // as it is and optimised, as they run there, and then, by themselves, those
+  // that a search considers.
+  absl::Status AddModel(const std::string& path) {
+    const size_t known = profile_.entries().size();
+    ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
+    RETURN_IF_ERROR(AddWhole(graph));
+    OptimizeOptions how;
+    how.target = request_.target;
+    how.time_limit = request_.budget;
+    ASSIGN_OR_RETURN(const OptimizeResult r, graph.optimize(how));
+    RETURN_IF_ERROR(AddWhole(r.graph));
+    if (request_.candidates > 0) {
+      ASSIGN_OR_RETURN(
+          const std::vector<Graph> between,
+          SpreadOf(graph, *request_.measure.cost, request_.candidates));
+      for (const Graph& g : between) RETURN_IF_ERROR(AddWhole(g));
+    }
+    ASSIGN_OR_RETURN(const int64_t left, AddConsidered(graph));
+    RETURN_IF_ERROR(WriteFile(request_.out, profile_.ToText()));
+    absl::PrintF(
+        "%s: %d kernels, %d of them new; %d that a search considers are not "
+        "measured\n",
+        path, profile_.entries().size(), profile_.entries().size() - known,
+        left);
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
-}
+
+ private:
+  bool IsOver() const { return absl::Now() >= request_.end; }
+
+  absl::Status Add(absl::string_view signature, double us,
+                   const std::string& variant) {
+    return profile_.Add(signature, {static_cast<int64_t>(us * 1e6),
+                                    request_.date, request_.by, variant});
+  }
+
+  absl::Status WriteNowAndThen() {
+    if (absl::Now() - written_ < kBetweenWrites) return absl::OkStatus();
+    written_ = absl::Now();
+    return WriteFile(request_.out, profile_.ToText());
+  }
+
+  // What a graph has chosen need not be timed again by the next.
+  absl::Status AddWhole(const Graph& graph) {
+    if (IsOver()) return absl::OkStatus();
+    const ir::Graph& g = GraphAccess::Ir(graph);
+    ASSIGN_OR_RETURN(const cuda::Program program, ProgramOf(g));
+    if (absl::c_all_of(program.planned, [&](const cuda::PlannedKernel& k) {
+          return profile_.Find(k.signature) != nullptr;
+        })) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const Measured m, Measure(g, request_.measure));
+    request_.measure.choices.insert(m.choices.begin(), m.choices.end());
+    for (const KernelTime& k : m.kernel_times) {
+      RETURN_IF_ERROR(Add(k.signature, k.us, k.variant));
+    }
+    return WriteNowAndThen();
+  }
+
+  absl::StatusOr<cuda::Program> ProgramOf(const ir::Graph& graph) const {
+    cuda::ProgramOptions how;
+    how.units = request_.measure.device->units();
+    return cuda::MakeProgram(graph, *request_.measure.cost, how);
+  }
+
+  // Returns how many are left: those that take no kernel of their own, or for
+  // which there is no time.
+  absl::StatusOr<int64_t> AddConsidered(const Graph& graph) {
+    std::vector<std::string> refused;
+    ASSIGN_OR_RETURN(const search::RuleBook book,
+                     search::RuleBook::BuiltIn(refused));
+    ASSIGN_OR_RETURN(cost::Target t, cost::Target::Named(request_.target));
+    ASSIGN_OR_RETURN(const cost::CostModel cost,
+                     cost::CostModel::Create(std::move(t), profile_));
+    search::SearchOptions how;
+    how.limits.time = request_.budget;
+    RETURN_IF_ERROR(
+        search::Optimize(GraphAccess::Ir(graph), book, cost, how).status());
+    std::vector<std::string> missing = cost.Unmeasured();
+    // Products and convolutions matter most.
+    std::stable_partition(missing.begin(), missing.end(), [](const auto& s) {
+      return absl::StartsWith(s, "matmul ") || absl::StartsWith(s, "conv ");
+    });
+    int64_t left = 0;
+    for (const std::string& signature : missing) {
+      if (IsOver()) {
+        ++left;
+        continue;
+      }
+      ASSIGN_OR_RETURN(const bool added, AddKernel(signature));
+      left += added ? 0 : 1;
+      RETURN_IF_ERROR(WriteNowAndThen());
+    }
+    return left;
+  }
+
+  // False if it is not one kernel by itself, or the device cannot run it.
+  absl::StatusOr<bool> AddKernel(const std::string& signature) {
+    auto graph = KernelGraph(signature);
+    if (!graph.ok() ||
+        !IsPlannedAs(*graph, signature, *request_.measure.cost)) {
+      return false;
+    }
+    auto program = ProgramOf(*graph);
+    if (!program.ok()) return false;
+    cuda::ExecutorOptions options;
+    options.cache = request_.measure.cache;
+    const auto executor = cuda::Executor::Create(request_.measure.device,
+                                                 *std::move(program), options);
+    if (absl::IsDataLoss(executor.status())) return executor.status();
+    if (!executor.ok()) return false;
+    ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(*graph, 0));
+    RETURN_IF_ERROR((*executor)->Run(inputs).status());
+    ASSIGN_OR_RETURN(const auto steps, (*executor)->TimeSteps());
+    double us = 0;
+    for (const cuda::StepTime& s : steps) us += s.us * s.launches;
+    if (steps.empty()) return false;
+    RETURN_IF_ERROR(Add(signature, us, steps.back().variant));
+    return true;
+  }
+
+  Request request_;
+  cost::Profile profile_;
+  absl::Time written_ = absl::InfinitePast();
+};
 
 absl::StatusOr<int> RunProfile(const Args& args) {
   Request request;
   request.target = args.String("target", "h200");
-  ASSIGN_OR_RETURN(request.measure.device,
-                   cuda::Device::Open(args.String("device", "cuda:0")));
-  if (args.Has("budget") &&
-      !absl::ParseDuration(args.String("budget"), &request.budget)) {
-    return Invalid("flag --budget is '", args.String("budget"),
-                   "'; expected a time such as 5s");
+  absl::Duration time = absl::InfiniteDuration();
+  for (const auto& [name, to] :
+       {std::pair("budget", &request.budget), std::pair("time", &time)}) {
+    if (args.Has(name) && !absl::ParseDuration(args.String(name), to)) {
+      return Invalid("flag --", name, " is '", args.String(name),
+                     "'; expected a time such as 5s");
+    }
   }
+  request.end = absl::Now() + time;
   request.measure.cache = cuda::KernelCache::InMemory();
   if (args.Has("cache")) {
     ASSIGN_OR_RETURN(request.measure.cache,
@@ -90,20 +204,26 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   request.measure.times = kRuns;
   request.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
   request.by = args.String("by", "isomer");
-  const std::string out = args.String("out");
-  if (out.empty()) return Invalid("flag --out is missing: where to write to");
-  cost::Profile profile(request.target);
-  if (auto before = ReadFile(out); before.ok()) {
-    ASSIGN_OR_RETURN(profile, cost::Profile::Parse(*before));
+  request.out = args.String("out");
+  if (request.out.empty()) {
+    return Invalid("flag --out is missing: where to write to");
   }
+  cost::Profile profile(request.target);
+  if (auto before = ReadFile(request.out); before.ok()) {
+    auto read = cost::Profile::Parse(*before);
+    if (!read.ok()) return Prefixed(request.out + ": ", read.status());
+    profile = *std::move(read);
+  }
+  if (profile.target() != request.target) {
+    return Invalid(request.out, " is a profile of ", profile.target(),
+                   ", not of ", request.target);
+  }
+  ASSIGN_OR_RETURN(request.measure.device,
+                   cuda::Device::Open(args.String("device", "cuda:0")));
+  Profiler profiler(std::move(request), std::move(profile));
   for (const std::string& model : args.positionals()) {
-    const size_t known = profile.entries().size();
-    const absl::Status status = AddModel(model, request, profile);
+    const absl::Status status = profiler.AddModel(model);
     if (!status.ok()) return Prefixed(model + ": ", status);
-    // What is measured is kept, whatever comes.
-    RETURN_IF_ERROR(WriteFile(out, profile.ToText()));
-    absl::PrintF("%s: %d kernels, %d of them new\n", model,
-                 profile.entries().size(), profile.entries().size() - known);
   }
   return 0;
 }
@@ -113,14 +233,16 @@ absl::StatusOr<int> RunProfile(const Args& args) {
 Verb ProfileVerb() {
   return {"profile",
           "time the kernels of models on a GPU",
-          "Times each kernel of the models, as they are and optimised, and "
-          "adds the times to a\nprofile, which `isomer optimize --profile` "
-          "reads.",
+          "Times the kernels of the models, as they are and optimised, and "
+          "those that a search\nconsiders, if the profile does not have them, "
+          "and adds the times to it. It may be\ninterrupted, and goes on where "
+          "it was. `isomer optimize --profile` reads it.",
           {"MODEL..."},
           {{"out", "F.profile", "the profile to write or to add to"},
            {"device", "NAME", "the GPU (default cuda:0)"},
            {"target", "NAME", "whose profile it is (default h200)"},
            {"budget", "TIME", "how long to search each model (default 5s)"},
+           {"time", "TIME", "measure nothing more after so long"},
            {"candidates", "N",
             "graphs between a model and the best to time too (default 0)"},
            {"cache", "FOLDER", "where compiled kernels and choices are kept"},
