@@ -376,7 +376,7 @@ def main():
     if args.one:
         return one(args)
     rows = []
-    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}"
+    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}{'search s':>9}"
     print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
     for row in all_rows(args, [(name, batch) for batch in args.batch for name in args.models or networks()]):
         rows.append(row)
@@ -385,7 +385,8 @@ def main():
         plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
         torch_ms = "".join(f"{row[x]:>9.4f}" if row[x] else f"{'-':>9}" for x in FORMS)
         print(f"{row['network']:<18}{row['batch']:>6}{torch_ms}{plain:>9.4f}{fast:>9.4f}"
-              f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}", flush=True)
+              f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}"
+              f"{ours['search_seconds'] if ours else math.nan:>9.1f}", flush=True)
         if args.json:
             args.json.write_text(json.dumps(rows, indent=1))
     for batch in args.batch:
