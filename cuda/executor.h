@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cuda/blas.h"
 #include "cuda/compiler.h"
 #include "cuda/device.h"
@@ -70,6 +71,11 @@ class Executor {
   static absl::StatusOr<std::unique_ptr<Executor>> Create(
       std::shared_ptr<Device> device, Program program,
       const ExecutorOptions& options = {});
+  // Compiles all variants of programs, on all cores, for executors that have
+  // the cache.
+  static absl::Status CompileAhead(const Device& device,
+                                   absl::Span<const Program* const> programs,
+                                   const KernelCache& cache);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

@@ -241,6 +241,28 @@ absl::Status Executor::CompileAll(std::vector<Group>& groups,
   return absl::OkStatus();
 }
 
+absl::Status Executor::CompileAhead(const Device& device,
+                                    absl::Span<const Program* const> programs,
+                                    const KernelCache& cache) {
+  ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
+  std::vector<const Variant*> all;
+  for (const Program* p : programs) {
+    for (const Step& s : p->steps) {
+      for (const Variant& v : s.variants) {
+        if (v.source) all.push_back(&v);
+      }
+    }
+  }
+  // What cannot be compiled is found out when it is wanted.
+  ForAll(static_cast<int64_t>(all.size()), [&](int64_t i) {
+    const auto source = all[i]->source();
+    if (!source.ok()) return;
+    CompileCached(compiler, source->text, device.architecture(), &cache)
+        .IgnoreError();
+  });
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     const Group& group, DevicePointer cold) const {
   const Step& step = program_.steps[group.steps[0]];
