@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Builds with CMake on a machine with an NVIDIA GPU and runs what needs one:
 #
-#   ./test_gpu.sh [--sanitize] [--bench [BATCH...]] [--build FOLDER]
+#   ./test_gpu.sh [--sanitize] [--corpus] [--bench [BATCH...]] [--build FOLDER]
 #
-# First the GPU tests. --bench measures against PyTorch, at batch 1 and 16
-# unless told otherwise; --sanitize runs the tests of the kernels that share
-# most under compute-sanitizer as well (memcheck and racecheck), with kernels
-# that the tests have compiled: each process within 500 seconds. All that is printed is also in
-# build/gpu/test_gpu.txt, the figures in build/gpu. --build takes a CMake build
-# that is there already, or programs that third_party/gpu_build.sh built.
+# First the GPU tests. --sanitize runs the tests of the kernels that share most
+# under compute-sanitizer as well (memcheck and racecheck), with kernels that
+# the tests have compiled: each process within 500 seconds. --corpus compares
+# the results of every model in models/, with random weights, as it is and
+# optimised, with the CPU's. --bench measures against PyTorch, at batch 1 and 16
+# unless told otherwise. All that is printed is also in build/gpu/test_gpu.txt,
+# the figures in build/gpu. --build takes a CMake build that is there already,
+# or programs that third_party/gpu_build.sh built.
 #
 # Where Abseil, protobuf's headers or GoogleTest are not installed,
 # third_party/gpu_kit.sh fetches Debian's packages on a machine with a network;
@@ -16,16 +18,17 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
-sanitize="" bench="" batches=() build=build/gpu/cmake made=""
+sanitize="" corpus="" bench="" batches=() build=build/gpu/cmake made=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --sanitize) sanitize=1 ;;
+    --corpus) corpus=1 ;;
     --bench) bench=1 ;;
     --build) build=${2:?a folder}; made=1; shift ;;
     [0-9]*) batches+=("$1") ;;
     *)
-      echo "usage: ./test_gpu.sh [--sanitize] [--bench [BATCH...]]" \
-        "[--build FOLDER]" >&2
+      echo "usage: ./test_gpu.sh [--sanitize] [--corpus]" \
+        "[--bench [BATCH...]] [--build FOLDER]" >&2
       exit 2
       ;;
   esac
@@ -99,6 +102,36 @@ if [ -n "$sanitize" ]; then
   watch memcheck 4 "$kernels:*OneRow"
   watch racecheck 12 "$kernels"
   finish
+fi
+
+if [ -n "$corpus" ]; then
+  # compare MODEL: a line, and whether results agree; a model with an operator
+  # that has no kernel says so.
+  compare() {
+    local name log code=0
+    name=$(basename "$1" .onnx)
+    log=$out/corpus/$name
+    { "$build/isomer" randomize "$1" "$log.onnx" &&
+      "$build/isomer" bench "$log.onnx" --check --no-tune --budget 2s; } \
+      >"$log.txt" 2>&1 || code=$?
+    rm -f "$log".onnx*
+    if [ "$code" = 0 ]; then
+      echo "$name: $(grep 'error against' "$log.txt")"
+    elif grep -q 'has no kernel' "$log.txt"; then
+      echo "$name: skipped: $(tail -n 1 "$log.txt")"
+    else
+      echo "$name: FAILED: $(tail -n 1 "$log.txt")"
+      return 1
+    fi
+  }
+  mkdir -p "$out/corpus"
+  pids=()
+  for model in models/*.onnx; do
+    compare "$model" &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
+  pids=()
 fi
 
 if [ -n "$bench" ]; then

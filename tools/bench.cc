@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "api/graph_access.h"
@@ -116,12 +117,27 @@ struct Best {
   std::vector<Measured> all;
   Json candidates = Json::Array();
   double search_seconds = 0;
+  bool agree = true;  // all that were measured, with the CPU
 };
+
+absl::StatusOr<Measured> MeasureOne(const Graph& graph, absl::string_view what,
+                                    const MeasureRequest& request, Best& best) {
+  ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(graph), request));
+  if (!m.agrees) {
+    absl::FPrintF(stderr,
+                  "isomer bench: %s: results are %.2e off those of the CPU, "
+                  "more than their type allows\n",
+                  what, *m.error);
+    best.agree = false;
+  }
+  return m;
+}
 
 absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
                                  const MeasureRequest& request) {
   Best out;
-  ASSIGN_OR_RETURN(Measured original, Measure(GraphAccess::Ir(graph), request));
+  ASSIGN_OR_RETURN(Measured original,
+                   MeasureOne(graph, "the model as it is", request, out));
   out.all.push_back(std::move(original));
   if (args.Has("original-only")) return out;
   OptimizeOptions how;
@@ -138,7 +154,9 @@ absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
   for (const Candidate& c : found) {
     out.search_seconds += absl::ToDoubleSeconds(c.result.elapsed);
     ASSIGN_OR_RETURN(Measured m,
-                     Measure(GraphAccess::Ir(c.result.graph), request));
+                     MeasureOne(c.result.graph,
+                                absl::StrCat("what was found with ", c.costs),
+                                request, out));
     Json item = Json::Object();
     item.Set("searched_with", c.costs).Set("us", m.us);
     out.candidates.Add(std::move(item));
@@ -222,7 +240,7 @@ absl::StatusOr<int> Bench(const Args& args) {
     for (const Measured& m : spread) between.Add(ToJson(m));
     if (!spread.empty()) report.Set("spread", std::move(between));
     absl::PrintF("%s\n", report.ToString());
-    return 0;
+    return best.agree ? 0 : 1;
   }
   absl::PrintF("%s on %s\n", args.positionals()[0], request.device->name());
   PrintTable(all);
@@ -231,7 +249,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   }
   if (args.Has("kernels")) PrintSteps(all.back(), cost.target());
   if (!spread.empty()) PrintSpread(spread);
-  return 0;
+  return best.agree ? 0 : 1;
 }
 
 }  // namespace
@@ -247,7 +265,9 @@ Verb BenchVerb() {
   flags.push_back(
       {"cache", "FOLDER", "where compiled kernels and choices are kept"});
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});
-  flags.push_back({"check", "", "compare the results with the CPU's"});
+  flags.push_back({"check", "",
+                   "compare the results with the CPU's; exit code 1 where they "
+                   "differ"});
   flags.push_back({"kernels", "", "a table of the kernels"});
   flags.push_back({"candidates", "N",
                    "also measure N graphs between the original and the best"});

@@ -35,19 +35,23 @@ double FloorUs(const cuda::Program& p, const cost::Target& target) {
                   bytes / (target.dram_gbps() * 1e3));
 }
 
-absl::StatusOr<double> ErrorOf(const ir::Graph& graph,
-                               cuda::Executor& executor) {
+// Compares with the CPU's results.
+absl::Status CheckResults(const ir::Graph& graph, cuda::Executor& executor,
+                          Measured& m) {
   ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
   ASSIGN_OR_RETURN(const std::vector<Tensor> got, executor.Run(inputs));
   ir::EvaluateOptions how;
   how.run = runtime::FastKernels();
   ASSIGN_OR_RETURN(const std::vector<Tensor> want,
                    ir::Evaluate(graph, inputs, how));
-  double error = 0;
+  m.error = 0;
   for (size_t i = 0; i < got.size(); ++i) {
-    error = std::max(error, runtime::RelativeError(got[i], want[i]));
+    const double error = runtime::RelativeError(got[i], want[i]);
+    m.error = std::max(*m.error, error);
+    m.agrees =
+        m.agrees && error <= runtime::DefaultTolerance(want[i].type.dtype);
   }
-  return error;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -124,7 +128,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
     m.predicted.us = executor->program().schedule.SideBySide(m.predicted.us);
   }
   if (request.check) {
-    ASSIGN_OR_RETURN(m.error, ErrorOf(graph, *executor));
+    RETURN_IF_ERROR(CheckResults(graph, *executor, m));
   } else {
     ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
     RETURN_IF_ERROR(executor->Run(inputs).status());
@@ -154,7 +158,7 @@ Json ToJson(const Measured& m) {
       .Set("weight_bytes", m.weight_bytes)
       .Set("activation_bytes", m.arena_bytes)
       .Set("compile_seconds", m.compile_seconds);
-  if (m.error) out.Set("error", *m.error);
+  if (m.error) out.Set("error", *m.error).Set("agrees", m.agrees);
   for (const cuda::StepTime& s : m.steps) {
     Json item = Json::Object();
     item.Set("us", s.us)

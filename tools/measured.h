@@ -41,6 +41,7 @@ struct Measured {
   int64_t streams = 1;
   int64_t weight_bytes = 0, arena_bytes = 0;
   std::optional<double> error = {};  // against the CPU
+  bool agrees = true;                // that is within what types allow
   std::vector<cuda::StepTime> steps = {};
   std::vector<KernelTime> kernel_times = {};  // if steps were, on one stream
   std::vector<TracedStep> trace = {};
