@@ -125,13 +125,11 @@ if [ -n "$corpus" ]; then
     fi
   }
   mkdir -p "$out/corpus"
-  pids=()
   for model in models/*.onnx; do
     compare "$model" &
     pids+=($!)
   done
   for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
-  pids=()
 fi
 
 if [ -n "$bench" ]; then

@@ -97,26 +97,29 @@ absl::StatusOr<search::SearchResult> Find(const ir::Graph& graph,
                    cost::CostModel::Create(costs.target()));
   ASSIGN_OR_RETURN(search::SearchResult other,
                    search::Optimize(graph, book, estimates, how));
-  for (auto total :
-       {&search::SearchResult::expansions, &search::SearchResult::candidates,
-        &search::SearchResult::parts, &search::SearchResult::repeated}) {
-    other.*total += found.*total;
-    found.*total = other.*total;
-  }
+  found.expansions += other.expansions;
+  found.candidates += other.candidates;
+  found.parts += other.parts;
+  found.repeated += other.repeated;
   found.stop = other.stop;
   if (!other.improved) return found;
-  const double estimated =
-      other.before.cost().time_us() - other.after.cost().time_us();
-  other.before = found.before;
-  other.after = costs.MakePlan(other.graph);
-  const double gain =
-      other.before.cost().time_us() - other.after.cost().time_us();
-  if (other.after.cost().time_us() >= found.after.cost().time_us() ||
-      cost::PeakBytes(other.after, other.graph) > how.max_peak_bytes) {
+  cost::Plan after = costs.MakePlan(other.graph);
+  if (after.cost().time_us() >= found.after.cost().time_us() ||
+      cost::PeakBytes(after, other.graph) > how.max_peak_bytes) {
     return found;
   }
-  for (search::RuleUse& u : other.rules) u.gain_us *= gain / estimated;
-  return other;
+  const auto gain = [](const cost::Plan& before, const cost::Plan& after) {
+    return before.cost().time_us() - after.cost().time_us();
+  };
+  // What rules bring is said in measured times, too.
+  const double scale =
+      gain(found.before, after) / gain(other.before, other.after);
+  for (search::RuleUse& u : other.rules) u.gain_us *= scale;
+  found.graph = std::move(other.graph);
+  found.after = std::move(after);
+  found.rules = std::move(other.rules);
+  found.improved = true;
+  return found;
 }
 
 }  // namespace

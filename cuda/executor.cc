@@ -9,6 +9,13 @@
 
 namespace isomer::cuda {
 
+absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
+                                   const cost::CostModel& cost) {
+  ProgramOptions how;
+  how.units = device.units();
+  return MakeProgram(graph, cost, how);
+}
+
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(
     std::shared_ptr<Device> device, Program program,
     const ExecutorOptions& options) {

@@ -66,6 +66,10 @@ struct StepSpan {
   double start = 0, ready = 0, end = 0;
 };
 
+// The program of a graph for a device.
+absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
+                                   const cost::CostModel& cost);
+
 class Executor {
  public:
   static absl::StatusOr<std::unique_ptr<Executor>> Create(

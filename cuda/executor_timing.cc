@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "absl/cleanup/cleanup.h"
-#include "absl/time/clock.h"
-#include "absl/time/time.h"
 #include "cuda/cold_constants.h"
 #include "cuda/executor.h"
 #include "ops/status.h"
@@ -18,8 +16,6 @@ namespace {
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
 constexpr int kWarmUps = 2;
-// A GPU that has just timed thousands of kernels is slower for a while.
-constexpr absl::Duration kRest = absl::Milliseconds(300);
 // What is written to forget what is in the cache, and what copies of weights
 // may take.
 constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;
@@ -106,7 +102,6 @@ absl::StatusOr<double> Executor::TimeKernel(const Step& step,
 }
 
 absl::StatusOr<double> Executor::Time(int times) const {
-  absl::SleepFor(kRest);
   return TimeGraph(graph_, times);
 }
 

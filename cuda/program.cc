@@ -630,19 +630,30 @@ class Maker {
   ColdConstants cold_;
 };
 
+std::vector<PlannedKernel> Launched(const std::vector<cost::Kernel>& kernels) {
+  std::vector<PlannedKernel> out;
+  for (const cost::Kernel& k : kernels) {
+    if (!k.launches) continue;
+    const double us = static_cast<double>(k.time_ps) * 1e-6;
+    out.push_back({k.family, k.signature, us});
+  }
+  return out;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
+    const ir::Graph& graph, const cost::CostModel& cost) {
+  ASSIGN_OR_RETURN(const ir::Graph prepared, Prepare(graph));
+  return Launched(cost.MakePlan(prepared).Kernels(prepared));
+}
 
 absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
                                     const cost::CostModel& cost,
                                     const ProgramOptions& options) {
   ASSIGN_OR_RETURN(ir::Graph prepared, Prepare(graph));
   std::vector<cost::Kernel> kernels = cost.MakePlan(prepared).Kernels(prepared);
-  std::vector<PlannedKernel> planned;
-  for (const cost::Kernel& k : kernels) {
-    if (!k.launches) continue;
-    const double us = static_cast<double>(k.time_ps) * 1e-6;
-    planned.push_back({k.family, k.signature, us});
-  }
+  std::vector<PlannedKernel> planned = Launched(kernels);
   MoveEpilogues(prepared, kernels);
   MoveSums(prepared, kernels);
   MoveParts(prepared, kernels);

@@ -123,6 +123,10 @@ struct ProgramOptions {
   std::function<bool(int done, int total)> progress = nullptr;
 };
 
+// What the cost model plans for the graph as it is prepared for a device.
+absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
+    const ir::Graph& graph, const cost::CostModel& cost);
+
 // Plans the graph with the cost model and generates its kernels. An operator
 // without a kernel is an Unimplemented error that names it.
 absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,

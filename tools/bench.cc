@@ -99,11 +99,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   request.tune = !args.Has("no-tune");
-  request.cache = cuda::KernelCache::InMemory();
-  if (args.Has("cache")) {
-    ASSIGN_OR_RETURN(request.cache,
-                     cuda::KernelCache::Open(args.String("cache")));
-  }
+  ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
   request.trace = args.Has("trace");
   request.steps = args.Has("kernels");

@@ -138,8 +138,8 @@ class Reader {
   const absl::string_view all_;
   absl::string_view rest_;
   std::string inputs_, lines_;
-  std::map<std::string, std::string>
-      names_;  // of what stands before the result
+  // Of what stands before the result.
+  std::map<std::string, std::string> names_;
   std::set<std::string> constants_;
   std::vector<std::string> outputs_;
   int made_ = 0;

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "graph/evaluate.h"
 #include "ops/status.h"
 #include "runtime/compare.h"
@@ -19,6 +21,8 @@ namespace {
 
 constexpr double kApart = 0.03;
 constexpr int kTracedRuns = 50;
+// A GPU that has just timed thousands of kernels is slower for a while.
+constexpr absl::Duration kRest = absl::Milliseconds(300);
 
 // What no program can beat: weights, inputs and outputs moved once, and the
 // arithmetic at the peak.
@@ -104,10 +108,8 @@ std::vector<KernelTime> KernelTimes(const Measured& m,
 absl::StatusOr<Measured> Measure(const ir::Graph& graph,
                                  const MeasureRequest& request) {
   Measured m;
-  cuda::ProgramOptions how;
-  how.units = request.device->units();
   ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::MakeProgram(graph, *request.cost, how));
+                   cuda::ProgramFor(*request.device, graph, *request.cost));
   m.kernels = static_cast<int64_t>(program.steps.size());
   m.weight_bytes = program.constant_bytes;
   m.arena_bytes = program.arena_bytes;
@@ -133,6 +135,7 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
     ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
     RETURN_IF_ERROR(executor->Run(inputs).status());
   }
+  absl::SleepFor(kRest);
   ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
   if (request.steps || request.trace) {
     ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());

@@ -6,29 +6,17 @@
 
 #include "api/graph_access.h"
 #include "cost_model/cost.h"
-#include "cuda/executor.h"
+#include "cost_model/profile.h"
+#include "cuda/kernel_cache.h"
 #include "graph/graph.h"
 #include "ops/status.h"
+#include "tools/measured.h"
 
 namespace isomer::cli {
 
 namespace {
 
 constexpr int kRuns = 50;  // to take the median of
-
-absl::StatusOr<double> TimeOf(const std::shared_ptr<cuda::Device>& device,
-                              const Graph& graph, const cost::CostModel& cost,
-                              const std::shared_ptr<cuda::KernelCache>& cache) {
-  cuda::ProgramOptions how;
-  how.units = device->units();
-  ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::MakeProgram(GraphAccess::Ir(graph), cost, how));
-  cuda::ExecutorOptions options;
-  options.cache = cache;
-  ASSIGN_OR_RETURN(const auto executor,
-                   cuda::Executor::Create(device, std::move(program), options));
-  return executor->Time(kRuns);
-}
 
 }  // namespace
 
@@ -54,9 +42,17 @@ absl::StatusOr<FastestResult> FastestOn(
                    cost::Target::Named(candidates.front().result.target));
   ASSIGN_OR_RETURN(const cost::CostModel cost,
                    cost::CostModel::Create(std::move(target)));
-  const auto cache = cuda::KernelCache::InMemory();
+  const cost::Profile none(cost.target().name());
+  MeasureRequest request;
+  request.device = device;
+  request.cost = &cost;
+  request.profile = &none;
+  request.cache = cuda::KernelCache::InMemory();
+  request.times = kRuns;
   FastestResult out{candidates.front().result};
-  ASSIGN_OR_RETURN(out.original_us, TimeOf(device, graph, cost, cache));
+  ASSIGN_OR_RETURN(const Measured original,
+                   Measure(GraphAccess::Ir(graph), request));
+  out.original_us = original.us;
   out.us = out.original_us;
   out.result.graph = graph;
   out.result.improved = false;
@@ -64,10 +60,10 @@ absl::StatusOr<FastestResult> FastestOn(
   out.result.rules.clear();
   for (const Candidate& c : candidates) {
     if (!c.result.improved) continue;
-    ASSIGN_OR_RETURN(const double us,
-                     TimeOf(device, c.result.graph, cost, cache));
-    if (us < out.us) {
-      out.us = us;
+    ASSIGN_OR_RETURN(const Measured m,
+                     Measure(GraphAccess::Ir(c.result.graph), request));
+    if (m.us < out.us) {
+      out.us = m.us;
       out.result = c.result;
     }
   }

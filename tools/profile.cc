@@ -90,34 +90,30 @@ class Profiler {
     return WriteFile(request_.out, profile_.ToText());
   }
 
-  // What a graph has chosen need not be timed again by the next.
   absl::Status AddWhole(const Graph& graph) {
     if (IsOver()) return absl::OkStatus();
-    const ir::Graph& g = GraphAccess::Ir(graph);
-    const auto program = ProgramOf(g);
+    const absl::Status status = AddMissing(GraphAccess::Ir(graph));
+    if (!absl::IsUnimplemented(status)) return status;
     // Some of its kernels can be measured by themselves all the same.
-    if (absl::IsUnimplemented(program.status())) {
-      absl::PrintF("not measured whole: %s\n", program.status().message());
-      return absl::OkStatus();
-    }
-    RETURN_IF_ERROR(program.status());
-    if (absl::c_all_of(program->planned, [&](const cuda::PlannedKernel& k) {
+    absl::PrintF("not measured whole: %s\n", status.message());
+    return absl::OkStatus();
+  }
+
+  // What a graph has chosen need not be timed again by the next.
+  absl::Status AddMissing(const ir::Graph& graph) {
+    ASSIGN_OR_RETURN(const std::vector<cuda::PlannedKernel> planned,
+                     cuda::PlannedKernels(graph, *request_.measure.cost));
+    if (absl::c_all_of(planned, [&](const cuda::PlannedKernel& k) {
           return profile_.Find(k.signature) != nullptr;
         })) {
       return absl::OkStatus();
     }
-    ASSIGN_OR_RETURN(const Measured m, Measure(g, request_.measure));
+    ASSIGN_OR_RETURN(const Measured m, Measure(graph, request_.measure));
     request_.measure.choices.insert(m.choices.begin(), m.choices.end());
     for (const KernelTime& k : m.kernel_times) {
       RETURN_IF_ERROR(Add(k.signature, k.us, k.variant));
     }
     return WriteNowAndThen();
-  }
-
-  absl::StatusOr<cuda::Program> ProgramOf(const ir::Graph& graph) const {
-    cuda::ProgramOptions how;
-    how.units = request_.measure.device->units();
-    return cuda::MakeProgram(graph, *request_.measure.cost, how);
   }
 
   // Returns how many are left: those that take no kernel of their own, or for
@@ -160,7 +156,8 @@ class Profiler {
       if (!graph.ok() || !IsPlannedAs(*graph, s, *request_.measure.cost)) {
         continue;
       }
-      auto program = ProgramOf(*graph);
+      auto program = cuda::ProgramFor(*request_.measure.device, *graph,
+                                      *request_.measure.cost);
       if (!program.ok()) continue;
       all.push_back({s, *std::move(graph), *std::move(program)});
     }
@@ -210,11 +207,7 @@ absl::StatusOr<int> RunProfile(const Args& args) {
     }
   }
   request.end = absl::Now() + time;
-  request.measure.cache = cuda::KernelCache::InMemory();
-  if (args.Has("cache")) {
-    ASSIGN_OR_RETURN(request.measure.cache,
-                     cuda::KernelCache::Open(args.String("cache")));
-  }
+  ASSIGN_OR_RETURN(request.measure.cache, CacheFrom(args));
   ASSIGN_OR_RETURN(const int64_t candidates,
                    args.Int("candidates", 0, 0, 1000));
   request.candidates = static_cast<int>(candidates);

@@ -45,9 +45,8 @@ absl::StatusOr<std::vector<Tensor>> RunOnDevice(const std::string& name,
   ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
   ASSIGN_OR_RETURN(const cost::CostModel cost,
                    cost::CostModel::Create(std::move(target)));
-  cuda::ProgramOptions how;
-  how.units = device->units();
-  ASSIGN_OR_RETURN(cuda::Program program, cuda::MakeProgram(graph, cost, how));
+  ASSIGN_OR_RETURN(cuda::Program program,
+                   cuda::ProgramFor(*device, graph, cost));
   cuda::ExecutorOptions options;
   options.tune = false;
   ASSIGN_OR_RETURN(const auto executor,

@@ -52,6 +52,11 @@ absl::StatusOr<onnx::ImportOptions> ImportOptionsFrom(const Args& args) {
   return options;
 }
 
+absl::StatusOr<std::shared_ptr<cuda::KernelCache>> CacheFrom(const Args& args) {
+  if (!args.Has("cache")) return cuda::KernelCache::InMemory();
+  return cuda::KernelCache::Open(args.String("cache"));
+}
+
 void PrintFixedDims(const std::vector<std::string>& dims) {
   for (const std::string& dim : dims) {
     absl::PrintF(

@@ -4,10 +4,12 @@
 #define ISOMER_TOOLS_VERB_H_
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cuda/kernel_cache.h"
 #include "onnx/import.h"
 #include "tools/args.h"
 
@@ -41,6 +43,9 @@ Verb VerifyVerb();
 // The flags that bind dimensions, shared by all verbs that import a model.
 std::vector<Flag> ShapeFlags();
 absl::StatusOr<onnx::ImportOptions> ImportOptionsFrom(const Args& args);
+
+// The folder of --cache; what is kept in memory without it.
+absl::StatusOr<std::shared_ptr<cuda::KernelCache>> CacheFrom(const Args& args);
 
 // Says which dimensions that were bound to a number stay one in the result.
 void PrintFixedDims(const std::vector<std::string>& dims);
