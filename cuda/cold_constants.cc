@@ -10,7 +10,9 @@ namespace isomer::cuda {
 
 namespace {
 
-// So many bytes are kept, for products of so few rows.
+// Constants of so many bytes stay in the device's cache from run to run.
+constexpr int64_t kCachedBytes = 40 << 20;
+// Of more than that so many bytes are kept, for products of so few rows.
 constexpr int64_t kKeptBytes = 16 << 20, kFewRows = 16;
 
 }  // namespace

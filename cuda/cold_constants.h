@@ -13,9 +13,6 @@
 
 namespace isomer::cuda {
 
-// Constants of so many bytes stay in the device's cache from run to run.
-inline constexpr int64_t kCachedBytes = 40 << 20;
-
 class ColdConstants {
  public:
   ColdConstants() = default;

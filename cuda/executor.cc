@@ -1,5 +1,6 @@
 #include "cuda/executor.h"
 
+#include <set>
 #include <utility>
 
 #include "absl/cleanup/cleanup.h"
@@ -9,9 +10,19 @@
 
 namespace isomer::cuda {
 
+namespace {
+
+const std::vector<int>& ArgumentsOf(const Step& step, const Variant& v) {
+  return v.arguments.empty() && !v.library ? step.arguments : v.arguments;
+}
+
+}  // namespace
+
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
-                                   const cost::CostModel& cost) {
+                                   const cost::CostModel& cost,
+                                   int64_t other_bytes) {
   ProgramOptions how;
+  how.other_bytes = other_bytes;
   how.units = device.units();
   return MakeProgram(graph, cost, how);
 }
@@ -65,12 +76,27 @@ DevicePointer Executor::PointerOf(int buffer) const {
   return b.kind == Buffer::Kind::kScratch ? arena_ + b.offset : own_[buffer];
 }
 
+void Executor::FreeUnread() {
+  std::set<int> read;
+  for (size_t i = 0; i < kernels_.size(); ++i) {
+    const std::vector<int> own = BuffersOf(program_.steps[i], kernels_[i]);
+    read.insert(own.begin(), own.end());
+  }
+  for (const ProgramOutput& out : program_.outputs) read.insert(out.buffer);
+  for (int i = 0; i < static_cast<int>(own_.size()); ++i) {
+    if (program_.buffers[i].kind != Buffer::Kind::kConstant || read.count(i)) {
+      continue;
+    }
+    device_->Free(own_[i]);
+    own_[i] = 0;
+  }
+}
+
 std::vector<int> Executor::BuffersOf(const Step& step,
                                      const Loaded& kernel) const {
   const Variant& v = step.variants[kernel.place];
-  if (!v.library && !v.dnn) return step.arguments;
-  std::vector<int> out = v.arguments;
-  if (kernel.dnn != nullptr) return out;
+  std::vector<int> out = ArgumentsOf(step, v);
+  if (!v.library) return out;
   for (int b : {v.a, v.b, v.added, v.bias}) {
     if (b >= 0) out.push_back(b);
   }
@@ -94,9 +120,7 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
     if (kernel.function == nullptr) return absl::OkStatus();
   }
   std::vector<DevicePointer> arguments;
-  for (int b : v.library || v.dnn ? v.arguments : step.arguments) {
-    arguments.push_back(at(b));
-  }
+  for (int b : ArgumentsOf(step, v)) arguments.push_back(at(b));
   if (kernel.dnn != nullptr) {
     return dnn_->Run(*kernel.dnn, arguments, lane.workspace, lane.stream);
   }

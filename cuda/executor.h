@@ -66,9 +66,11 @@ struct StepSpan {
   double start = 0, ready = 0, end = 0;
 };
 
-// The program of a graph for a device.
+// The program of a graph for a device, between runs of which constants of so
+// many other bytes are read.
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
-                                   const cost::CostModel& cost);
+                                   const cost::CostModel& cost,
+                                   int64_t other_bytes = 0);
 
 class Executor {
  public:
@@ -155,25 +157,30 @@ class Executor {
   void Use(const Group& group, const Loaded& kernel);
   // What the kernels that are used do, on one stream or as scheduled.
   absl::StatusOr<Device::Graph> Record(bool several) const;
+  // How often to run a program to see whether it is faster.
+  absl::StatusOr<int> RunsOfTrial() const;
   // True if it is faster than what runs now, time after time.
   absl::StatusOr<bool> IsFaster(Device::Graph trial) const;
-  // Records what the kernels that are used do; true if that is faster than what
-  // runs now, and runs from now on.
-  absl::StatusOr<bool> TakeIfFaster(bool several);
   absl::Status AddLanes();
   absl::Status ChooseStreams(const ExecutorOptions& options);
   // Groups that do the same with other parts of buffers, such as steps of a
   // cell: more than one each.
   std::vector<std::vector<Group*>> Kin(std::vector<Group>& groups) const;
-  // Has groups compute with a variant, those that are nearly as fast with it,
-  // if the program is faster then; returns whether it is.
-  absl::StatusOr<bool> TryVariant(const std::vector<Group*>& kin,
-                                  const std::string& variant);
+  // What groups may run together in place of what they run.
+  struct Change;
+  static std::vector<Change> ChangesOf(const std::vector<Group*>& kin,
+                                       bool likely_only);
+  absl::StatusOr<Device::Graph> RecordWith(const Change& change);
+  absl::StatusOr<double> TimeWith(const Change& change, int runs);
+  // True if the program is faster with it, which runs from now on.
+  absl::StatusOr<bool> TakeIfFaster(const Change& change);
   // Tries kernels that are nearly as fast as the fastest.
   absl::Status TryInTheWhole(std::vector<Group>& groups);
   DevicePointer PointerOf(int buffer) const;
   // The buffers that a step reads and writes with this kernel.
   std::vector<int> BuffersOf(const Step& step, const Loaded& kernel) const;
+  // Frees constants that variants read which were not chosen.
+  void FreeUnread();
   using Moved = std::map<int, DevicePointer>;  // buffers that lie elsewhere
   absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
                           const Moved& moved, const Lane& lane) const;

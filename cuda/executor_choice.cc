@@ -350,26 +350,22 @@ absl::Status Executor::TimeAll(std::vector<Group>& groups) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
+absl::StatusOr<int> Executor::RunsOfTrial() const {
   ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
-  const auto runs = static_cast<int>(
+  return static_cast<int>(
       std::clamp(std::max(kMicrosecondsOfShort / about,
                           std::min(kMicrosecondsPerTrial / about, kRuns)),
                  kMinRuns, kMaxRuns));
+}
+
+absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
+  ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
   for (int i = 0; i < kRounds; ++i) {
     ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
     ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));
     if (then > kGain * now) return false;
   }
   return true;
-}
-
-absl::StatusOr<bool> Executor::TakeIfFaster(bool several) {
-  ASSIGN_OR_RETURN(Device::Graph trial, Record(several));
-  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
-  ASSIGN_OR_RETURN(const bool faster, IsFaster(trial));
-  if (faster) std::swap(graph_, trial);
-  return faster;
 }
 
 absl::Status Executor::AddLanes() {
@@ -402,7 +398,10 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
     several_ = true;
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(several_, TakeIfFaster(true));
+  ASSIGN_OR_RETURN(Device::Graph trial, Record(true));
+  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
+  ASSIGN_OR_RETURN(several_, IsFaster(trial));
+  if (several_) std::swap(graph_, trial);
   if (options.cache)
     options.cache->AddChoice(key, std::string(several_ ? kSeveral : kOne));
   return absl::OkStatus();
@@ -425,25 +424,71 @@ std::vector<std::vector<Executor::Group*>> Executor::Kin(
   return out;
 }
 
-absl::StatusOr<bool> Executor::TryVariant(const std::vector<Group*>& kin,
-                                          const std::string& variant) {
-  std::vector<std::pair<Group*, size_t>> changed;
-  for (Group* g : kin) {
+// Groups that are to run a variant together, those that are nearly as fast with
+// it.
+struct Executor::Change {
+  const std::vector<Group*>* kin = nullptr;
+  std::string variant;
+  double us = 0;  // of the whole program, when it was timed
+
+  // Those that it changes, and which of their variants it is.
+  std::vector<std::pair<Group*, size_t>> Groups() const {
+    std::vector<std::pair<Group*, size_t>> out;
+    for (Group* g : *kin) {
+      for (size_t i = 1; i < g->fastest.size(); ++i) {
+        if (g->fastest[i].kernel.variant == variant) out.push_back({g, i});
+      }
+    }
+    return out;
+  }
+};
+
+std::vector<Executor::Change> Executor::ChangesOf(
+    const std::vector<Group*>& kin, bool likely_only) {
+  std::set<std::string> variants;
+  for (const Group* g : kin) {
     for (size_t i = 1; i < g->fastest.size(); ++i) {
-      if (g->fastest[i].kernel.variant == variant) changed.push_back({g, i});
+      const Timed& t = g->fastest[i];
+      if (t.likely || !likely_only) variants.insert(t.kernel.variant);
     }
   }
-  if (changed.empty()) return false;
-  for (const auto& [g, i] : changed) Use(*g, g->fastest[i].kernel);
-  ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(several_));
-  for (const auto& [g, i] : changed) {
-    if (faster) std::swap(g->fastest[0], g->fastest[i]);
+  std::vector<Change> out;
+  for (const std::string& v : variants) out.push_back({&kin, v});
+  return out;
+}
+
+absl::StatusOr<Device::Graph> Executor::RecordWith(const Change& change) {
+  const auto groups = change.Groups();
+  for (const auto& [g, i] : groups) Use(*g, g->fastest[i].kernel);
+  auto graph = Record(several_);
+  for (const auto& [g, i] : groups) Use(*g, g->fastest[0].kernel);
+  return graph;
+}
+
+absl::StatusOr<double> Executor::TimeWith(const Change& change, int runs) {
+  ASSIGN_OR_RETURN(const Device::Graph trial, RecordWith(change));
+  const absl::Cleanup free_trial = [&] { device_->FreeGraph(trial); };
+  return TimeGraph(trial, runs);
+}
+
+absl::StatusOr<bool> Executor::TakeIfFaster(const Change& change) {
+  const auto groups = change.Groups();
+  // Another change has been the same.
+  if (groups.empty()) return false;
+  ASSIGN_OR_RETURN(Device::Graph trial, RecordWith(change));
+  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
+  ASSIGN_OR_RETURN(const bool faster, IsFaster(trial));
+  if (!faster) return false;
+  std::swap(graph_, trial);
+  for (const auto& [g, i] : groups) {
+    std::swap(g->fastest[0], g->fastest[i]);
     Use(*g, g->fastest[0].kernel);
   }
-  return faster;
+  return true;
 }
 
 absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
+  if (program_.steps.size() == 1) return absl::OkStatus();
   const auto start = std::chrono::steady_clock::now();
   auto time_of = [](const std::vector<Group*>& kin) {
     double us = 0;
@@ -460,24 +505,31 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
     return time_of(a) > time_of(b);
   });
-  // What is faster depends on what runs before and after: variants are tried
-  // until none is.
+  // What is faster depends on what runs before and after. What seems to pay may
+  // keep from what pays more: all are timed, the best is taken first, and the
+  // others are tried with it; until none is faster.
   bool changed = true;
   for (int round = 0; changed || round < 2; ++round) {
     changed = false;
+    const double timed_by = (Seconds(start) + kTryingSeconds) / 2;
+    ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
+    std::vector<Change> changes;
     for (const std::vector<Group*>& kin : all) {
-      if (time_of(kin) < kShare * total) break;
-      std::set<std::string> tried;
-      for (const Group* g : kin) {
-        for (const Timed& t : g->fastest) {
-          if (t.likely || round > 0) tried.insert(t.kernel.variant);
-        }
+      if (time_of(kin) < kShare * total || Seconds(start) > timed_by) break;
+      for (Change& change : ChangesOf(kin, round == 0)) {
+        ASSIGN_OR_RETURN(change.us, TimeWith(change, runs));
+        changes.push_back(std::move(change));
       }
-      for (const std::string& variant : tried) {
-        if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
-        ASSIGN_OR_RETURN(const bool faster, TryVariant(kin, variant));
-        changed = changed || faster;
-      }
+    }
+    ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
+    std::stable_sort(
+        changes.begin(), changes.end(),
+        [](const Change& a, const Change& b) { return a.us < b.us; });
+    for (const Change& change : changes) {
+      if (change.us > now) break;
+      if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
+      ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(change));
+      changed = changed || faster;
     }
   }
   return absl::OkStatus();
@@ -493,6 +545,7 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
   ASSIGN_OR_RETURN(graph_, Record(false));
   RETURN_IF_ERROR(ChooseStreams(options));
   RETURN_IF_ERROR(TryInTheWhole(groups));
+  FreeUnread();
   if (options.cache && options.tune) {
     for (const Group& g : groups) {
       options.cache->AddChoice(g.key, g.fastest[0].kernel.variant);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/cleanup/cleanup.h"
-#include "cuda/cold_constants.h"
 #include "cuda/executor.h"
 #include "ops/status.h"
 
@@ -23,7 +22,7 @@ constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;
 }  // namespace
 
 absl::StatusOr<DevicePointer> Executor::ColdMemory() const {
-  if (program_.constant_bytes <= kCachedBytes) return DevicePointer{0};
+  if (!program_.cold) return DevicePointer{0};
   const auto cold = device_->Allocate(kForgetBytes + kCopyBytes);
   // Timing does without it.
   if (absl::IsResourceExhausted(cold.status())) return DevicePointer{0};

@@ -8,12 +8,14 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
 #include "cuda/tile_code.h"
+#include "graph/move_bytes.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
 
 namespace {
 
+constexpr int kPanel = 16;    // rows and columns of what a thread reads of
 constexpr int kPad = 8;       // elements after each row, against bank conflicts
 constexpr int kPitch = 4;     // floats after each row of sums
 constexpr int kMaxRows = 16;  // of a multiplication
@@ -26,23 +28,27 @@ int64_t Depth(const Product& p, const HeldTiling& t) {
 }
 
 int64_t ColumnBytes(const Product& p, const HeldTiling& t) {
-  return 2 * p.k * (t.tn + kPad);
+  return t.panels ? 0 : 2 * p.k * (t.tn + kPad);
 }
 
-int64_t SharedBytes(const Product& p, const HeldTiling& t) {
+int64_t BlockBytes(const Product& p, const HeldTiling& t) {
   return ColumnBytes(p, t) + 4 * t.wk * p.m * (t.tn + kPitch);
 }
 
 bool Fits(const Product& p, const HeldTiling& t, int units) {
   return p.k % (16 * t.wk) == 0 && Depth(p, t) * t.tn / 4 <= kMaxRegisters &&
-         p.m * t.tn <= t.threads() && SharedBytes(p, t) <= kWarpShared &&
+         p.m * t.tn <= t.threads() && BlockBytes(p, t) <= kWarpShared &&
          CeilDiv(p.n, int64_t{t.tn}) <= 2 * units;
 }
 
-constexpr char kBody[] = R"(
-  extern __shared__ __align__(128) unsigned char memory[];
-  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
-  const int n0 = blockIdx.y * TN, zb = 0;
+// True if the columns of b lie side by side, and nothing else with them.
+bool IsDense(const Product& p) {
+  return p.b.steps && (*p.b.steps)[1] == 1 && (*p.b.steps)[2] == p.n &&
+         (*p.b.steps)[3] == 0;
+}
+
+// Columns come to registers by way of shared memory.
+constexpr char kColumns[] = R"(
   const iso_u32 columns = iso_shared(memory);
 #pragma unroll 8
   for (int i = tid; i < K * (TN / 8); i += NT) {
@@ -53,27 +59,59 @@ constexpr char kBody[] = R"(
   iso_commit();
   iso_arrived<0>();
   __syncthreads();
-  iso_u32 b[DEPTH][TN / 16][4];
 #pragma unroll
   for (int d = 0; d < DEPTH; ++d) {
 #pragma unroll
     for (int i = 0; i < TN / 16; ++i) {
       iso_matrix4_t(b[d][i], columns + 2 * (((warp * DEPTH + d) * 16 +
-          (lane & 15)) * (TN + PAD) + i * 16 + (lane >> 4) * 8));
+          (lane & 7) + (lane >> 4) * 8) * (TN + PAD) + i * 16 +
+          (lane >> 3 & 1) * 8));
     }
   }
-  iso_u32 a[DEPTH][4];
-  float c[TN / 8][4] = {};
+)";
+
+// Each thread reads what it multiplies. Loads that may come by the way for what
+// is never written, ld.global.nc, would be put off until the kernel before has
+// ended.
+constexpr char kPanels[] = R"(
+  const uint4* panel = (const uint4*)B_POINTER +
+      (n0 / 16 * (K / 16) + warp * DEPTH) * 32 + lane;
+#pragma unroll
+  for (int i = 0; i < TN / 16; ++i) {
+#pragma unroll
+    for (int d = 0; d < DEPTH; ++d) {
+      if (N % TN != 0 && n0 + i * 16 >= N) {
+        b[d][i][0] = b[d][i][1] = b[d][i][2] = b[d][i][3] = 0;
+        continue;
+      }
+      asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                   : "=r"(b[d][i][0]), "=r"(b[d][i][1]), "=r"(b[d][i][2]),
+                     "=r"(b[d][i][3])
+                   : "l"(panel + (i * (K / 16) + d) * 32) : "memory");
+    }
+  }
+)";
+
+// Columns are the rows of what is multiplied, 16 at a time, by 8 of the
+// product's rows: there are few of these.
+constexpr char kBody[] = R"(
+  extern __shared__ __align__(128) unsigned char memory[];
+  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+  const int n0 = blockIdx.y * TN, zb = 0;
+  iso_u32 b[DEPTH][TN / 16][4];
+HOLD
+  iso_u32 a[DEPTH][EIGHTS][2];
+  float c[TN / 16][EIGHTS][4] = {};
   auto load = [&] {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int mm = lane / 4 + half * 8;
+    for (int e = 0; e < EIGHTS; ++e) {
+      const int mm = e * 8 + lane / 4;
       const TYPE* from = A_POINTER + (mm < M ? A_OFFSET : 0) +
                          warp * DEPTH * 16 + lane % 4 * 2;
 #pragma unroll
       for (int d = 0; d < DEPTH; ++d) {
-        a[d][half] = mm < M ? *(const iso_u32*)(from + d * 16) : 0;
-        a[d][half + 2] = mm < M ? *(const iso_u32*)(from + d * 16 + 8) : 0;
+        a[d][e][0] = mm < M ? *(const iso_u32*)(from + d * 16) : 0;
+        a[d][e][1] = mm < M ? *(const iso_u32*)(from + d * 16 + 8) : 0;
       }
     }
   };
@@ -81,8 +119,9 @@ constexpr char kBody[] = R"(
 #pragma unroll
     for (int d = 0; d < DEPTH; ++d) {
 #pragma unroll
-      for (int i = 0; i < TN / 8; ++i) {
-        iso_mma(c[i], a[d], b[d][i / 2] + i % 2 * 2);
+      for (int i = 0; i < TN / 16; ++i) {
+#pragma unroll
+        for (int e = 0; e < EIGHTS; ++e) iso_mma(c[i][e], b[d][i], a[d][e]);
       }
     }
   };
@@ -103,13 +142,17 @@ READS
   if (!A_READY) multiply();
   float* sums = (float*)(memory + COLUMN_BYTES);
 #pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = lane / 4 + half * 8;
-    if (row >= M) continue;
+  for (int e = 0; e < EIGHTS; ++e) {
 #pragma unroll
-    for (int i = 0; i < TN / 8; ++i) {
-      *(float2*)(sums + (warp * M + row) * PITCH + i * 8 + lane % 4 * 2) =
-          make_float2(c[i][half * 2], c[i][half * 2 + 1]);
+    for (int u = 0; u < 2; ++u) {
+      const int row = e * 8 + lane % 4 * 2 + u;
+      if (row >= M) continue;
+      float* at = sums + (warp * M + row) * PITCH + lane / 4;
+#pragma unroll
+      for (int i = 0; i < TN / 16; ++i) {
+        at[i * 16] = c[i][e][u];
+        at[i * 16 + 8] = c[i][e][2 + u];
+      }
     }
   }
   __syncthreads();
@@ -133,7 +176,7 @@ STORE
 }  // namespace
 
 std::string HeldTiling::ToString() const {
-  return absl::StrFormat("held %d k%d", tn, wk);
+  return absl::StrFormat("held %d k%d%s", tn, wk, panels ? " panels" : "");
 }
 
 std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
@@ -144,20 +187,35 @@ std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
       p.b.run != Run::kOuter) {
     return {};
   }
-  Guesses<HeldTiling> found;
-  for (int tn : {16, 32, 64}) {
-    for (int wk : {8, 16}) {
-      const HeldTiling t{tn, wk};
-      if (!Fits(p, t, units)) continue;
-      // Microseconds, roughly: columns come, then a warp goes along k.
-      const double waves = static_cast<double>(
-          CeilDiv(CeilDiv(p.n, int64_t{tn}), int64_t{units}));
-      const double columns = static_cast<double>(ColumnBytes(p, t)) / 59e3;
-      const double along = 0.02 * static_cast<double>(Depth(p, t));
-      found.push_back({waves * (columns + along), t});
+  std::vector<HeldTiling> out;
+  for (bool panels : {false, true}) {
+    if (panels && (p.n % kPanel != 0 || !IsDense(p))) continue;
+    Guesses<HeldTiling> found;
+    for (int tn : {16, 32, 64}) {
+      for (int wk : {8, 16}) {
+        const HeldTiling t{tn, wk, panels};
+        if (!Fits(p, t, units)) continue;
+        // Microseconds, roughly: columns come, then a warp goes along k.
+        const double waves = static_cast<double>(
+            CeilDiv(CeilDiv(p.n, int64_t{tn}), int64_t{units}));
+        const double columns = static_cast<double>(2 * p.k * tn) / 50e3;
+        const double along = 0.02 * static_cast<double>(Depth(p, t));
+        found.push_back({waves * (columns + along), t});
+      }
+    }
+    for (const HeldTiling& t : Fastest(std::move(found), kMostTilings)) {
+      out.push_back(t);
     }
   }
-  return Fastest(std::move(found), kMostTilings);
+  return out;
+}
+
+SharedBytes InPanels(const SharedBytes& b, DType dtype, int64_t k, int64_t n) {
+  // A thread of a warp is one of 8 columns and one of 4 pairs of rows, twice
+  // each way.
+  const int64_t rows = k / kPanel, columns = n / kPanel;
+  return ir::WithSteps(b, {dtype, {rows, 2, 4, 2, columns, 2, 8}},
+                       {256, 4, 8, 1, 256 * rows, 2, 32});
 }
 
 absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
@@ -165,24 +223,29 @@ absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
                                          const HeldTiling& t) {
   const int width = StoreWidth(p, 1);
   ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(call, p, width, "own"));
+  const std::string body =
+      absl::StrReplaceAll(kBody, {{"HOLD", t.panels ? kPanels : kColumns}});
   const std::string text =
-      absl::StrReplaceAll(kBody, {{"B_ADDRESS", AddressText(p.b)},
-                                  {"A_POINTER", p.a.pointer},
-                                  {"A_OFFSET", p.a.offset},
-                                  {"TYPE", StorageType(p.dtype)},
-                                  {"READS", epilogue.reads},
-                                  {"PACK", epilogue.type},
-                                  {"COMPUTE", epilogue.compute},
-                                  {"STORE", epilogue.store}});
+      absl::StrReplaceAll(body, {{"B_ADDRESS", AddressText(p.b)},
+                                 {"B_POINTER", p.b.pointer},
+                                 {"A_POINTER", p.a.pointer},
+                                 {"A_OFFSET", p.a.offset},
+                                 {"TYPE", StorageType(p.dtype)},
+                                 {"READS", epilogue.reads},
+                                 {"PACK", epilogue.type},
+                                 {"COMPUTE", epilogue.compute},
+                                 {"STORE", epilogue.store}});
   const std::string defines = absl::StrFormat(
       "enum { TN = %d, WK = %d, NT = %d, DEPTH = %d, WIDTH = %d, PAD = %d,\n"
-      "       PITCH = TN + %d, COLUMN_BYTES = %d, A_READY = %d };\n"
+      "       PITCH = TN + %d, COLUMN_BYTES = %d, A_READY = %d, EIGHTS = %d "
+      "};\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
-      ColumnBytes(p, t), ReadyOf(call, p).a, p.m, p.n, p.k);
+      ColumnBytes(p, t), ReadyOf(call, p).a, CeilDiv(p.m, int64_t{8}), p.m, p.n,
+      p.k);
   KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
   out.grid[1] = static_cast<int>(CeilDiv(p.n, int64_t{t.tn}));
-  out.shared_bytes = static_cast<int>(SharedBytes(p, t));
+  out.shared_bytes = static_cast<int>(BlockBytes(p, t));
   return out;
 }
 

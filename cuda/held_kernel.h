@@ -14,17 +14,25 @@
 
 #include "absl/status/statusor.h"
 #include "cuda/product.h"
+#include "ops/onnx_node.h"
 
 namespace isomer::cuda {
 
-// Blocks have tiles of tn columns; wk warps share k.
+// Blocks have tiles of tn columns; wk warps share k. Each thread reads what it
+// holds straight from memory where weights lie in panels.
 struct HeldTiling {
   int tn = 32, wk = 8;
+  bool panels = false;
 
   int threads() const { return 32 * wk; }
-  // "held 32 k8".
+  // "held 32 k8", "held 32 k8 panels".
   std::string ToString() const;
 };
+
+// A matrix of k rows and n columns that lies row by row, in panels instead: of
+// 16 columns each, in pieces of 16 rows, of which each thread of a warp has 16
+// bytes, those that it multiplies.
+SharedBytes InPanels(const SharedBytes& b, DType dtype, int64_t k, int64_t n);
 
 // Tilings that are worth trying, the likeliest first; none if the kernel cannot
 // compute the product.

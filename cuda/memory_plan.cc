@@ -62,7 +62,9 @@ void PlanMemory(Program& program) {
   std::vector<int> placed;
   for (int i = 0; i < static_cast<int>(program.buffers.size()); ++i) {
     Buffer& b = program.buffers[i];
-    if (b.kind == Buffer::Kind::kConstant) program.constant_bytes += b.bytes;
+    if (b.kind == Buffer::Kind::kConstant && !b.copy) {
+      program.constant_bytes += b.bytes;
+    }
     if (b.kind != Buffer::Kind::kScratch) continue;
     std::vector<std::pair<int64_t, int64_t>> taken;
     for (int p : placed) {

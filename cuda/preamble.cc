@@ -332,7 +332,6 @@ __device__ __forceinline__ void iso_note(int what) {
 // before iso_wait returns.
 __device__ __forceinline__ void iso_release() {
   asm volatile("griddepcontrol.launch_dependents;");
-  iso_note(0);
 }
 __device__ __forceinline__ void iso_wait() {
   asm volatile("griddepcontrol.wait;" ::: "memory");

@@ -60,7 +60,9 @@ class Maker {
 
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
-    cold_ = ColdConstants(*graph_, kernels_, placement_.FoldedBytes());
+    cold_ = ColdConstants(*graph_, kernels_,
+                          placement_.FoldedBytes() + options_.other_bytes);
+    program_.cold = cold_.any();
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;
@@ -411,9 +413,13 @@ class Maker {
                                }});
     }
     for (const HeldTiling& t : HeldTilings(call, p, options_.units)) {
-      step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                 return HeldProduct(call, p, t);
-                               }});
+      Variant held{t.ToString(),
+                   [keep, call, p, t] { return HeldProduct(call, p, t); }};
+      if (t.panels) {
+        held.arguments = WithPanels(o, p, step.arguments);
+        if (held.arguments == step.arguments) continue;
+      }
+      step.variants.push_back(std::move(held));
     }
     for (const WarpgroupTiling& t : groups) {
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
@@ -439,6 +445,32 @@ class Maker {
     }
     program_.steps.push_back(std::move(step));
     return true;
+  }
+
+  // The arguments of a step, with b in panels if it is a constant.
+  std::vector<int> WithPanels(const Opened& o, const Product& p,
+                              std::vector<int> arguments) {
+    for (size_t i = 0; i < o.inputs.size(); ++i) {
+      const Buffer& b = program_.buffers[o.buffers[i]];
+      if (o.inputs[i].place.pointer == p.b.pointer &&
+          b.kind == Buffer::Kind::kConstant &&
+          b.bytes == p.k * p.n * ByteSize(p.dtype)) {
+        arguments[i] = PanelsOf(o.buffers[i], p);
+      }
+    }
+    return arguments;
+  }
+
+  // A buffer of what is in this one, in panels.
+  int PanelsOf(int buffer, const Product& p) {
+    const auto [it, added] = panels_.insert({buffer, 0});
+    if (!added) return it->second;
+    const int64_t bytes = program_.buffers[buffer].bytes;
+    it->second = placement_.NewBuffer(Buffer::Kind::kConstant, bytes);
+    Buffer& panels = program_.buffers[it->second];
+    panels.data = InPanels(program_.buffers[buffer].data, p.dtype, p.k, p.n);
+    panels.copy = true;
+    return it->second;
   }
 
   // The same step by a library, and a kernel for what comes after the product.
@@ -626,6 +658,7 @@ class Maker {
   Program program_;
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
+  std::map<int, int> panels_;     // buffers, by those that lie row by row
   Placement placement_;
   ColdConstants cold_;
 };

@@ -30,6 +30,7 @@ struct Buffer {
   Kind kind = Kind::kScratch;
   int64_t bytes = 0;
   SharedBytes data = {};  // kConstant: what is in it
+  bool copy = false;      // of another constant, as some variants want it
   int64_t offset = 0;     // kScratch: in the arena
 };
 
@@ -114,11 +115,14 @@ struct Program {
   std::vector<PlannedKernel> planned;  // those that are launched
   int64_t arena_bytes = 0;
   int64_t constant_bytes = 0;
+  bool cold = false;  // constants come from memory in every run
 };
 
 struct ProgramOptions {
   int units = 132;  // streaming multiprocessors of the device
   int streams = 4;  // at most
+  // Of constants that others read, between runs of the program.
+  int64_t other_bytes = 0;
   // Called now and then while constants are folded; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };

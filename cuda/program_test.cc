@@ -2,11 +2,13 @@
 #include "cuda/program.h"
 
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/compiler.h"
+#include "cuda/held_kernel.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
 #include "ops/example.h"
@@ -367,16 +369,27 @@ TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
     ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
     const std::vector<Variant> held = VariantsOf(*p, "held");
     EXPECT_FALSE(held.empty());
+    const bool is_constant =
+        p->buffers[p->steps[0].arguments[1]].kind == Buffer::Kind::kConstant;
+    int panels = 0;
     for (const Variant& v : held) {
       const auto source = v.source();
       ASSERT_TRUE(source.ok()) << source.status();
       const std::string text(source->text.substr(source->text.find(kEntry)));
       const size_t wait = text.find("iso_wait()"), read = text.find("(in2 +");
-      EXPECT_LT(text.find("iso_matrix4_t("), wait) << text;
+      if (absl::EndsWith(v.name, " panels")) {
+        ++panels;
+        EXPECT_LT(text.find("ld.global.L1::no_allocate"), wait) << text;
+        EXPECT_TRUE(p->buffers[v.arguments[1]].copy);
+        EXPECT_EQ(p->constant_bytes, 512 * 256 * 2);
+      } else {
+        EXPECT_LT(text.find("iso_matrix4_t("), wait) << text;
+      }
       EXPECT_LT(wait, read) << text;
       EXPECT_LT(read, text.find("if (!A_READY) multiply();")) << text;
       if (compiler.ok()) Compiled(compiler, v);
     }
+    EXPECT_EQ(panels > 0, is_constant);
   }
   // Too many rows, a k that warps cannot share, one that registers do not hold,
   // and a factor that another kernel makes.
@@ -385,6 +398,34 @@ TEST(Program, FewRowsAreMultipliedByWhatIsHeld) {
                         make(1, 512, "input v", "w = softmax(v, axis=0)\n")}) {
     ASSERT_TRUE(p.ok()) << p.status();
     EXPECT_TRUE(VariantsOf(*p, "held").empty());
+  }
+}
+
+// A thread of a warp finds side by side what it multiplies of 16 rows and 16
+// columns: two pairs of rows of one column, and those of one 8 further.
+TEST(Program, PanelsHaveWhatAThreadMultipliesSideBySide) {
+  constexpr int kRows = 32, kColumns = 48;
+  std::string rows(2 * kRows * kColumns, '\0');
+  for (int i = 0; i < kRows * kColumns; ++i) {
+    const auto number = static_cast<uint16_t>(i);
+    std::memcpy(rows.data() + 2 * i, &number, 2);
+  }
+  const SharedBytes panels =
+      InPanels(SharedBytes::Own(std::move(rows)), DType::kF16, kRows, kColumns);
+  ASSERT_EQ(panels.view.size(), 2 * kRows * kColumns);
+  size_t at = 0;
+  for (int column = 0; column < kColumns; column += 16) {
+    for (int row = 0; row < kRows; row += 16) {
+      for (int lane = 0; lane < 32; ++lane) {
+        for (int i = 0; i < 8; ++i, at += 2) {
+          const int k = row + i / 4 * 8 + lane % 4 * 2 + i % 2;
+          const int n = column + i / 2 % 2 * 8 + lane / 4;
+          uint16_t number = 0;
+          std::memcpy(&number, panels.view.data() + at, 2);
+          ASSERT_EQ(number, k * kColumns + n) << lane << " " << i;
+        }
+      }
+    }
   }
 }
 

@@ -2,11 +2,11 @@
 #include "cost_model/profile.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -15,6 +15,8 @@
 #include "api/isomer.h"
 #include "cost_model/cost.h"
 #include "cuda/executor.h"
+#include "cuda/kernel_uses.h"
+#include "graph/for_all.h"
 #include "ops/status.h"
 #include "runtime/random_inputs.h"
 #include "search/optimize.h"
@@ -41,37 +43,52 @@ struct Request {
   MeasureRequest measure = {};
 };
 
+// A model, and what searches find on the way to its best form.
+struct Model {
+  std::string path;
+  Graph graph;
+  std::vector<ir::Graph> found;  // with estimates, and with measured times
+  std::vector<std::string> considered;  // kernels that were not measured then
+  int64_t constant_bytes = 0;
+};
+
+// A kernel to measure by itself, as it runs in a model with constants of so
+// many bytes.
+struct Considered {
+  std::string signature;
+  int64_t constant_bytes = 0;
+  double us = 0;  // as estimated
+};
+
 // What is measured is in the file some seconds later at most, whatever comes.
 class Profiler {
  public:
   Profiler(Request request, cost::Profile profile)
       : request_(std::move(request)), profile_(std::move(profile)) {}
 
-  // The kernels of a model that the profile does not have: those of the model
-  // as it is and optimised, as they run there, and then, by themselves, those
-  // that a search considers.
-  absl::Status AddModel(const std::string& path) {
+  // Adds the kernels that the profile does not have: those of the models as
+  // they are and optimised, as they run there, and then, by themselves, those
+  // that searches consider.
+  absl::Status AddModels(const std::vector<std::string>& paths) {
     const size_t known = profile_.entries().size();
-    ASSIGN_OR_RETURN(const Graph graph, Graph::FromOnnx(path));
-    RETURN_IF_ERROR(AddWhole(graph));
-    OptimizeOptions how;
-    how.target = request_.target;
-    how.time_limit = request_.budget;
-    ASSIGN_OR_RETURN(const OptimizeResult r, graph.optimize(how));
-    RETURN_IF_ERROR(AddWhole(r.graph));
-    if (request_.candidates > 0) {
-      ASSIGN_OR_RETURN(
-          const std::vector<Graph> between,
-          SpreadOf(graph, *request_.measure.cost, request_.candidates));
-      for (const Graph& g : between) RETURN_IF_ERROR(AddWhole(g));
+    ASSIGN_OR_RETURN(std::vector<Model> models, Read(paths));
+    for (Model& m : models) {
+      const absl::Status status = AddForms(m);
+      if (!status.ok()) return Prefixed(m.path + ": ", status);
     }
-    ASSIGN_OR_RETURN(const int64_t left, AddConsidered(graph));
+    const std::vector<Considered> missing = Missing(models);
+    models.clear();
+    const size_t of_models = profile_.entries().size();
+    for (size_t i = 0; i < missing.size() && !IsOver(); i += kTogether) {
+      const size_t count = std::min(kTogether, missing.size() - i);
+      RETURN_IF_ERROR(AddKernels(absl::MakeSpan(missing).subspan(i, count)));
+    }
     RETURN_IF_ERROR(WriteFile(request_.out, profile_.ToText()));
+    const size_t all = profile_.entries().size();
     absl::PrintF(
-        "%s: %d kernels, %d of them new; %d that a search considers are not "
+        "%s: %d kernels, %d of them new; %d that searches consider are not "
         "measured\n",
-        path, profile_.entries().size(), profile_.entries().size() - known,
-        left);
+        request_.out, all, all - known, missing.size() - (all - of_models));
     return absl::OkStatus();
   }
 
@@ -90,9 +107,69 @@ class Profiler {
     return WriteFile(request_.out, profile_.ToText());
   }
 
-  absl::Status AddWhole(const Graph& graph) {
+  // Searches of all models at a time: the device waits for none of them later.
+  absl::StatusOr<std::vector<Model>> Read(
+      const std::vector<std::string>& paths) const {
+    std::vector<std::string> refused;
+    ASSIGN_OR_RETURN(const search::RuleBook book,
+                     search::RuleBook::BuiltIn(refused));
+    std::vector<absl::StatusOr<Model>> read(paths.size(),
+                                            absl::UnknownError("not read"));
+    ForAll(static_cast<int64_t>(paths.size()),
+           [&](int64_t i) { read[i] = ReadModel(paths[i], book); });
+    std::vector<Model> out;
+    for (size_t i = 0; i < paths.size(); ++i) {
+      if (!read[i].ok()) return Prefixed(paths[i] + ": ", read[i].status());
+      out.push_back(*std::move(read[i]));
+    }
+    return out;
+  }
+
+  absl::StatusOr<Model> ReadModel(const std::string& path,
+                                  const search::RuleBook& book) const {
+    ASSIGN_OR_RETURN(Graph graph, Graph::FromOnnx(path));
+    Model m{path, std::move(graph), {}, {}};
+    const ir::Graph& original = GraphAccess::Ir(m.graph);
+    for (NodeId id : original.Order()) {
+      const ir::Node& node = original.node(id);
+      if (node.kind != ir::Node::Kind::kConstant) continue;
+      m.constant_bytes += cuda::BytesOf(node.constant->type());
+    }
+    search::SearchOptions how;
+    how.limits.time = request_.budget;
+    how.threads = 1;
+    const cost::CostModel& estimates = *request_.measure.cost;
+    ASSIGN_OR_RETURN(const cost::CostModel measured,
+                     cost::CostModel::Create(estimates.target(), profile_));
+    for (const cost::CostModel* cost : {&estimates, &measured}) {
+      ASSIGN_OR_RETURN(search::SearchResult r,
+                       search::Optimize(original, book, *cost, how));
+      if (r.improved) m.found.push_back(std::move(r.graph));
+    }
+    m.considered = measured.Unmeasured();
+    return m;
+  }
+
+  absl::Status AddForms(const Model& m) {
+    const size_t known = profile_.entries().size();
+    RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(m.graph)));
+    for (const ir::Graph& g : m.found) RETURN_IF_ERROR(AddWhole(g));
+    if (request_.candidates > 0 && !IsOver()) {
+      ASSIGN_OR_RETURN(
+          const std::vector<Graph> between,
+          SpreadOf(m.graph, *request_.measure.cost, request_.candidates));
+      for (const Graph& g : between) {
+        RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(g)));
+      }
+    }
+    absl::PrintF("%s: %d new kernels\n", m.path,
+                 profile_.entries().size() - known);
+    return absl::OkStatus();
+  }
+
+  absl::Status AddWhole(const ir::Graph& graph) {
     if (IsOver()) return absl::OkStatus();
-    const absl::Status status = AddMissing(GraphAccess::Ir(graph));
+    const absl::Status status = AddMissing(graph);
     if (!absl::IsUnimplemented(status)) return status;
     // Some of its kernels can be measured by themselves all the same.
     absl::PrintF("not measured whole: %s\n", status.message());
@@ -116,30 +193,27 @@ class Profiler {
     return WriteNowAndThen();
   }
 
-  // Returns how many are left: those that take no kernel of their own, or for
-  // which there is no time.
-  absl::StatusOr<int64_t> AddConsidered(const Graph& graph) {
-    std::vector<std::string> refused;
-    ASSIGN_OR_RETURN(const search::RuleBook book,
-                     search::RuleBook::BuiltIn(refused));
-    ASSIGN_OR_RETURN(cost::Target t, cost::Target::Named(request_.target));
-    ASSIGN_OR_RETURN(const cost::CostModel cost,
-                     cost::CostModel::Create(std::move(t), profile_));
-    search::SearchOptions how;
-    how.limits.time = request_.budget;
-    RETURN_IF_ERROR(
-        search::Optimize(GraphAccess::Ir(graph), book, cost, how).status());
-    std::vector<std::string> missing = cost.Unmeasured();
-    // Products and convolutions matter most.
-    std::stable_partition(missing.begin(), missing.end(), [](const auto& s) {
-      return absl::StartsWith(s, "matmul ") || absl::StartsWith(s, "conv ");
-    });
-    const size_t known = profile_.entries().size();
-    for (size_t i = 0; i < missing.size() && !IsOver(); i += kTogether) {
-      const size_t count = std::min(kTogether, missing.size() - i);
-      RETURN_IF_ERROR(AddKernels(absl::MakeSpan(missing).subspan(i, count)));
+  std::vector<Considered> Missing(const std::vector<Model>& models) const {
+    std::vector<Considered> out;
+    std::set<std::string> seen;
+    for (const Model& m : models) {
+      for (const std::string& s : m.considered) {
+        if (profile_.Find(s) != nullptr || !seen.insert(s).second) continue;
+        out.push_back({s, m.constant_bytes});
+      }
     }
-    return missing.size() - (profile_.entries().size() - known);
+    // Those that take longest matter most.
+    ForAll(static_cast<int64_t>(out.size()), [&](int64_t i) {
+      const auto graph = KernelGraph(out[i].signature);
+      if (!graph.ok()) return;
+      const auto planned = cuda::PlannedKernels(*graph, *request_.measure.cost);
+      if (!planned.ok()) return;
+      for (const cuda::PlannedKernel& k : *planned) out[i].us += k.us;
+    });
+    std::stable_sort(
+        out.begin(), out.end(),
+        [](const Considered& a, const Considered& b) { return a.us > b.us; });
+    return out;
   }
 
   // A kernel by itself.
@@ -149,17 +223,19 @@ class Profiler {
     cuda::Program program;
   };
 
-  absl::Status AddKernels(absl::Span<const std::string> signatures) {
+  // Those that are no kernel of their own are left out.
+  absl::Status AddKernels(absl::Span<const Considered> kernels) {
     std::vector<Alone> all;
-    for (const std::string& s : signatures) {
-      auto graph = KernelGraph(s);
-      if (!graph.ok() || !IsPlannedAs(*graph, s, *request_.measure.cost)) {
+    for (const Considered& c : kernels) {
+      auto graph = KernelGraph(c.signature);
+      if (!graph.ok() ||
+          !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
         continue;
       }
       auto program = cuda::ProgramFor(*request_.measure.device, *graph,
-                                      *request_.measure.cost);
+                                      *request_.measure.cost, c.constant_bytes);
       if (!program.ok()) continue;
-      all.push_back({s, *std::move(graph), *std::move(program)});
+      all.push_back({c.signature, *std::move(graph), *std::move(program)});
     }
     std::vector<const cuda::Program*> programs;
     for (const Alone& a : all) programs.push_back(&a.program);
@@ -239,10 +315,7 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   ASSIGN_OR_RETURN(request.measure.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   Profiler profiler(std::move(request), std::move(profile));
-  for (const std::string& model : args.positionals()) {
-    const absl::Status status = profiler.AddModel(model);
-    if (!status.ok()) return Prefixed(model + ": ", status);
-  }
+  RETURN_IF_ERROR(profiler.AddModels(args.positionals()));
   return 0;
 }
 
@@ -254,7 +327,8 @@ Verb ProfileVerb() {
           "Times the kernels of the models, as they are and optimised, and "
           "those that a search\nconsiders, if the profile does not have them, "
           "and adds the times to it. It may be\ninterrupted, and goes on where "
-          "it was. `isomer optimize --profile` reads it.",
+          "it was. `isomer optimize --profile` reads it. Light\nmodels have no "
+          "weights to measure with: `isomer randomize` gives them some.",
           {"MODEL..."},
           {{"out", "F.profile", "the profile to write or to add to"},
            {"device", "NAME", "the GPU (default cuda:0)"},
