@@ -191,6 +191,7 @@ absl::StatusOr<OptimizeResult> Graph::optimize(
       return Invalid(name, " is ", limit, " bytes; it must be above 0");
     }
   }
+  if (!options.profile.empty()) costs = costs.FittedTo(impl_->graph);
   ASSIGN_OR_RETURN(search::SearchResult found,
                    Find(impl_->graph, book, costs,
                         SearchOptionsOf(options, absl::Now() - start),

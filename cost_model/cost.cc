@@ -2,6 +2,7 @@
 #include "cost_model/cost.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -30,6 +31,29 @@ absl::StatusOr<CostModel> CostModel::Create(Target target, Profile profile) {
 }
 
 const Target& CostModel::target() const { return impl_->target; }
+
+CostModel CostModel::FittedTo(const ir::Graph& graph) const {
+  struct Times {
+    int64_t measured_ps = 0, estimated_ps = 0;
+  };
+  std::map<Family, Times> families;
+  const Plan plan = MakePlan(graph);
+  for (const Region* region : Planner::RegionsOf(plan, graph.Order())) {
+    for (const CoverKernel& k : region->cover->kernels) {
+      if (!k.measured) continue;
+      families[k.family].measured_ps += k.time_ps;
+      families[k.family].estimated_ps += k.estimate_ps;
+    }
+  }
+  auto impl = std::make_shared<Impl>();
+  impl->target = impl_->target;
+  impl->profile = impl_->profile;
+  for (const auto& [family, times] : families) {
+    impl->target.Scale(family, static_cast<double>(times.measured_ps) /
+                                   static_cast<double>(times.estimated_ps));
+  }
+  return CostModel(std::move(impl));
+}
 
 Plan CostModel::MakePlan(const ir::Graph& graph) const {
   Planner planner(impl_->target, impl_->profile, impl_->cache, graph, Plan());

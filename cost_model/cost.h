@@ -85,6 +85,12 @@ class CostModel {
 
   const Target& target() const;
 
+  // The same with estimates as good as those of this graph's kernels are that
+  // were measured: of each family all take as many times as long as was
+  // estimated as these do together. Otherwise what was not measured would win,
+  // or lose, for that alone.
+  CostModel FittedTo(const ir::Graph& graph) const;
+
   Plan MakePlan(const ir::Graph& graph) const;
 
   // The plan of `graph`, which was made from `parent_graph` by rewriting; equal

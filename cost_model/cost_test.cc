@@ -431,6 +431,49 @@ TEST(OrderTest, FusionNeverCosts) {
 
 // ---- Profiles
 
+// Where kernels of a family take twice as long as estimated, so do those of it
+// that were not measured.
+TEST(ProfileTest, EstimatesAreFittedToWhatWasMeasured) {
+  const ir::Graph known = GraphOf(R"(input "x": f32[4,8]
+v0 = relu(x)
+output y = v0
+)");
+  const ir::Graph other = GraphOf(R"(input "x": f32[4,8]
+v0 = tanh(x)
+v1 = softmax(v0)
+output y = v0
+output z = v1
+)");
+  auto target = Target::Named("cpu-onnxruntime");
+  ASSERT_TRUE(target.ok());
+  auto estimates = CostModel::Create(*target);
+  ASSERT_TRUE(estimates.ok());
+  const int64_t estimate_ps = estimates->MakePlan(known).cost().time_ps;
+  Profile profile("cpu-onnxruntime");
+  ASSERT_TRUE(profile
+                  .Add("pointwise relu(a) a:f32[4,8]",
+                       {2 * estimate_ps, "2026-11-15", "me", "by hand"})
+                  .ok());
+  auto model = CostModel::Create(*target, profile);
+  ASSERT_TRUE(model.ok()) << model.status();
+  const CostModel fitted = model->FittedTo(known);
+  EXPECT_EQ(fitted.MakePlan(known).cost(), model->MakePlan(known).cost());
+  const std::vector<Kernel> before = model->MakePlan(other).Kernels(other);
+  const std::vector<Kernel> after = fitted.MakePlan(other).Kernels(other);
+  ASSERT_EQ(after.size(), before.size());
+  int scaled = 0;
+  for (size_t i = 0; i < after.size(); ++i) {
+    const int times = after[i].family == "pointwise" ? 2 : 1;
+    EXPECT_EQ(after[i].time_ps, times * before[i].time_ps)
+        << after[i].signature;
+    scaled += times == 2;
+  }
+  EXPECT_EQ(scaled, 1);
+  // Fitted once more it is the same: these kernels are estimated right now.
+  EXPECT_EQ(fitted.FittedTo(known).MakePlan(other).cost(),
+            fitted.MakePlan(other).cost());
+}
+
 TEST(ProfileTest, ShareAndMissingSignatures) {
   const ir::Graph g = GraphOf(R"(input "x": f32[4,8]
 v0 = relu(x)

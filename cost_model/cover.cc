@@ -3,6 +3,7 @@
 #include "cost_model/cover.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -108,7 +109,7 @@ class Search {
         reach_(region),
         n_(static_cast<int>(region.nodes.size())) {
     for (const RegionNode& node : region.nodes) least_.push_back(Least(node));
-    if (profile.entries().empty()) cores_ps_ = LeastOfCores();
+    cores_ps_ = LeastOfCores();
   }
 
   Cover Run() {
@@ -189,9 +190,7 @@ class Search {
         target_.launch_us() +
         static_cast<double>(node.bytes) /
             (std::max(target_.cache_gbps(), target_.dram_gbps()) * 1e3);
-    const int64_t least = static_cast<int64_t>(us * 1e6);
-    return profile_.entries().empty() ? least
-                                      : std::min(least, profile_.shortest_ps());
+    return static_cast<int64_t>(us * 1e6);
   }
 
   // What kernels take beyond the least of their results because there are cores
@@ -228,17 +227,7 @@ class Search {
     e.legal = true;
     e.kernel.family = shape->family;
     e.kernel.launches = shape->launches;
-    if (!shape->launches) return e;
-    if (!profile_.entries().empty()) {
-      const Measurement* m =
-          profile_.Find(SignatureOf(region_, shape->family, fused));
-      if (m != nullptr) {
-        e.kernel.time_ps = m->time_ps;
-        e.kernel.measured = true;
-        return e;
-      }
-    }
-    e.kernel.time_ps = RooflinePs(target_, *shape);
+    if (shape->launches) e.kernel.estimate_ps = RooflinePs(target_, *shape);
     return e;
   }
 
@@ -250,7 +239,7 @@ class Search {
     for (const Fused& f : *kernels) {
       const Entry& e = CostOf(f);
       if (!e.legal) return std::nullopt;
-      total.time_ps += e.kernel.time_ps;
+      total.time_ps += e.kernel.estimate_ps;
       total.launches += e.kernel.launches;
     }
     return total;
@@ -264,13 +253,25 @@ class Search {
       CoverKernel k = CostOf(f).kernel;
       k.fused = f;
       k.reads = ReadsOf(region_, f);
-      if (k.launches) k.signature = SignatureOf(region_, k.family, f);
+      if (k.launches) Time(k);
       cover.time_ps += k.time_ps;
       cover.measured_ps += k.measured ? k.time_ps : 0;
       cover.launches += k.launches;
       cover.kernels.push_back(std::move(k));
     }
     return cover;
+  }
+
+  // Names a kernel, and says how long it takes.
+  void Time(CoverKernel& k) const {
+    k.signature = SignatureOf(region_, k.family, k.fused);
+    if (const Measurement* m = profile_.Find(k.signature)) {
+      k.time_ps = m->time_ps;
+      k.measured = true;
+    } else {
+      k.time_ps = std::llround(static_cast<double>(k.estimate_ps) *
+                               target_.family(k.family).scale);
+    }
   }
 
   const Target& target_;

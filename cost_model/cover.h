@@ -27,7 +27,8 @@ struct CoverKernel {
   Family family = Family::kOther;
   std::string signature;  // "" for what does not launch
   std::vector<RegionInput> reads;
-  int64_t time_ps = 0;
+  int64_t estimate_ps = 0;  // by which covers are compared
+  int64_t time_ps = 0;      // measured, or the estimate as scaled
   bool measured = false;
   bool launches = true;
 };
@@ -43,7 +44,10 @@ struct Cover {
 // optimally, others well.
 inline constexpr int kExactNodes = 12;
 
-// The cheapest cover.
+// The cheapest cover by estimates, and what it takes as far as that is known.
+// Covers are not compared by measured times: what was not measured would win,
+// or lose, for that alone, and an engine that plans without a profile runs
+// another.
 Cover FindCover(const Target& target, const Profile& profile,
                 const RegionProblem& region);
 

@@ -135,7 +135,6 @@ absl::Status Profile::Add(absl::string_view signature, Measurement m) {
   if (absl::Status s = CheckMeasurement(m); !s.ok()) {
     return Prefixed(absl::StrCat(signature, ": "), s);
   }
-  shortest_ps_ = std::min(shortest_ps_, m.time_ps);
   entries_.insert_or_assign(std::string(signature), std::move(m));
   return absl::OkStatus();
 }
@@ -151,7 +150,6 @@ absl::Status Profile::Merge(const Profile& other) {
       ours = theirs;
     }
   }
-  shortest_ps_ = std::min(shortest_ps_, other.shortest_ps_);
   return absl::OkStatus();
 }
 

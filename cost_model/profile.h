@@ -48,9 +48,6 @@ class Profile {
   // The time of a signature, or null.
   const Measurement* Find(absl::string_view signature) const;
 
-  // No time is shorter than this; zero if there are none.
-  int64_t shortest_ps() const { return entries_.empty() ? 0 : shortest_ps_; }
-
   // Enters a measurement; an older one of the signature is replaced.
   absl::Status Add(absl::string_view signature, Measurement measurement);
   // Takes over what `other` knows; of two measurements the younger one stays,
@@ -60,7 +57,6 @@ class Profile {
  private:
   std::string target_;
   std::map<std::string, Measurement, std::less<>> entries_;
-  int64_t shortest_ps_ = INT64_MAX;
 };
 
 }  // namespace isomer::cost

@@ -35,7 +35,6 @@ TEST(ProfileTest, ReadsBackWhatItPrints) {
   const Profile p = Read(kText);
   EXPECT_EQ(p.target(), "h200");
   EXPECT_EQ(p.ToText(), kText);
-  EXPECT_EQ(p.shortest_ps(), 900'000);
   const Measurement* m = p.Find("pointwise relu(a) a:f16[8]");
   ASSERT_NE(m, nullptr);
   EXPECT_EQ(m->time_ps, 900'000);

@@ -41,6 +41,7 @@ struct FamilyModel {
   double wave_us = 0;   // each wave of tiles takes this on top
   int64_t split_k = 1;  // a long sum may be cut in up to so many parts,
   double split_us = 0;  // which takes this on top
+  double scale = 1;     // of all that, as far as it was measured
 };
 
 // What kernels of a family take in beside their core.
@@ -75,6 +76,10 @@ class Target {
   // TFLOP/s of products, and of other arithmetic, on elements of a type.
   double peak(DType type) const { return PeakIn(peak_, type); }
   double vector_peak(DType type) const { return PeakIn(vector_peak_, type); }
+  // Kernels of a family take so many times as long.
+  void Scale(Family f, double scale) {
+    families_[static_cast<int>(f)].scale = scale;
+  }
   const FamilyModel& family(Family f) const {
     return families_[static_cast<int>(f)];
   }

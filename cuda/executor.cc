@@ -20,9 +20,9 @@ const std::vector<int>& ArgumentsOf(const Step& step, const Variant& v) {
 
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
                                    const cost::CostModel& cost,
-                                   int64_t other_bytes) {
+                                   std::optional<int64_t> part_of_bytes) {
   ProgramOptions how;
-  how.other_bytes = other_bytes;
+  how.part_of_bytes = part_of_bytes;
   how.units = device.units();
   return MakeProgram(graph, cost, how);
 }
@@ -226,8 +226,10 @@ absl::Status Executor::RunAsync(Stream stream) const {
 std::map<std::string, std::string> Executor::choices() const {
   std::map<std::string, std::string> out;
   for (size_t i = 0; i < kernels_.size(); ++i) {
+    const Loaded& k = kernels_[i];
+    if (k.blas != nullptr || k.dnn != nullptr) continue;
     if (program_.steps[i].variants.size() > 1) {
-      out[program_.steps[i].signature] = kernels_[i].variant;
+      out[program_.steps[i].signature] = k.variant;
     }
   }
   return out;

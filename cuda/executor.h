@@ -66,11 +66,10 @@ struct StepSpan {
   double start = 0, ready = 0, end = 0;
 };
 
-// The program of a graph for a device, between runs of which constants of so
-// many other bytes are read.
+// The program of a graph for a device; see ProgramOptions::part_of_bytes.
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
                                    const cost::CostModel& cost,
-                                   int64_t other_bytes = 0);
+                                   std::optional<int64_t> part_of_bytes = {});
 
 class Executor {
  public:
@@ -108,7 +107,8 @@ class Executor {
   // that libraries run. Kernels are compiled once more for that, and take a
   // little longer.
   absl::StatusOr<std::vector<std::optional<StepSpan>>> Spans(int times);
-  // The variants that were chosen, by signature.
+  // The variants that were chosen, by signature. A library's are not among
+  // them: its way may be slow where what it writes lies otherwise.
   std::map<std::string, std::string> choices() const;
   // The streams that a run uses.
   int streams() const { return several_ ? program_.schedule.streams : 1; }

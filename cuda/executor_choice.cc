@@ -86,8 +86,8 @@ struct Executor::Timed {
   bool likely = true;  // one of the fastest of its kind
 };
 
-// Steps of equal source, by that of their first variant, and the variants of
-// theirs that are considered.
+// Steps of equal source, by that of their first variant, with the same
+// variants, and those of them that are considered.
 struct Executor::Group {
   std::vector<int> steps;
   std::string key;  // of its choice
@@ -146,7 +146,13 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
   });
   for (const absl::Status& s : failed) RETURN_IF_ERROR(s);
   std::map<std::string, std::vector<int>> by_text;
-  for (int i = 0; i < n; ++i) by_text[texts[i]].push_back(i);
+  for (int i = 0; i < n; ++i) {
+    // One may have variants that another has not: constants can lie otherwise.
+    for (const Variant& v : program_.steps[i].variants) {
+      absl::StrAppend(&texts[i], "\n", v.name);
+    }
+    by_text[texts[i]].push_back(i);
+  }
   std::vector<Group> groups;
   for (const auto& [text, members] : by_text) {
     const Step& step = program_.steps[members[0]];

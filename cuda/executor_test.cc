@@ -305,7 +305,7 @@ TEST_F(OnDevice, ProductsOfFewRows) {
   for (const char* type : {"f16", "bf16"}) {
     for (int m : {1, 5, 8, 11, 16}) {
       for (const auto& [n, k] : std::vector<std::pair<int, int>>{
-               {264, 512}, {1000, 1280}, {40, 128}, {2048, 2048}}) {
+               {264, 512}, {272, 512}, {1000, 1280}, {40, 128}, {2048, 2048}}) {
         const std::string size = absl::StrCat("[", m, ",", n, "]");
         Compare(absl::StrCat("input x: ", type, "[", m, ",", k, "]\ninput w_: ",
                              type, "[", k, ",", n, "]\ninput w_b: ", type, "[",
@@ -318,6 +318,15 @@ TEST_F(OnDevice, ProductsOfFewRows) {
       }
     }
   }
+}
+
+// Weights that are inputs cannot be laid out before, and those beside them that
+// are constants can.
+TEST_F(OnDevice, ProductsOfConstantsAndOfInputs) {
+  Compare(
+      "input x: f16[1,512]\ninput w_: f16[512,512]\ninput v: f16[512,512]\n"
+      "a = matmul(x, w_)\nb = matmul(x, v)\noutput y = a\noutput z = b\n",
+      true, "held");
 }
 
 // What a library adds and cuts off by itself.

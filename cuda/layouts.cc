@@ -27,25 +27,31 @@ bool KeepsChannels(const ir::Node& node) {
   }
 }
 
-bool IsImage(const ir::Graph& graph, Value v) {
+bool IsImage(const ir::Graph& graph, Value v, bool is_part) {
   const ir::Node& node = graph.node(v.node);
   const TensorType* type = graph.FindType(v);
-  return node.kind == ir::Node::Kind::kOp && type != nullptr &&
-         type->rank() >= 3 && type->rank() <= 5;
+  return (node.kind == ir::Node::Kind::kOp ||
+          (is_part && node.kind == ir::Node::Kind::kInput)) &&
+         type != nullptr && type->rank() >= 3 && type->rank() <= 5;
+}
+
+bool IsPool(const ir::Node& node) {
+  return node.kind == ir::Node::Kind::kOp &&
+         cost::OpPlanOf(node.op->name).family == cost::Family::kPool;
 }
 
 }  // namespace
 
-std::set<Value> ChannelsLast(const ir::Graph& graph) {
+std::set<Value> ChannelsLast(const ir::Graph& graph, bool is_part) {
   std::set<Value> found;
   const std::vector<NodeId> order = graph.Order();
   bool changed = true;
   auto add = [&](Value v) {
-    if (IsImage(graph, v)) changed = found.insert(v).second || changed;
+    if (IsImage(graph, v, is_part)) changed = found.insert(v).second || changed;
   };
   for (NodeId id : order) {
     const ir::Node& node = graph.node(id);
-    if (!node.Is("conv2d")) continue;
+    if (!node.Is("conv2d") && !(is_part && IsPool(node))) continue;
     add({id, 0});
     add(node.inputs[0]);
   }
@@ -68,6 +74,7 @@ std::set<Value> ChannelsLast(const ir::Graph& graph) {
       }
     }
   }
+  if (is_part) return found;
   for (const ir::Output& o : graph.outputs()) found.erase(o.value);
   return found;
 }

@@ -12,9 +12,10 @@
 namespace isomer::cuda {
 
 // The images that convolutions read or write, and what pointwise operators,
-// pooling, concats and the like make of them or make them of. Inputs and
-// outputs of the graph and constants are not among them.
-std::set<Value> ChannelsLast(const ir::Graph& graph);
+// pooling, concats and the like make of them or make them of. Constants are not
+// among them, and inputs and outputs only of a part of a larger graph, in which
+// convolutions are near what pooling reads, too.
+std::set<Value> ChannelsLast(const ir::Graph& graph, bool is_part = false);
 
 // Steps of a tensor that lies densely: row by row, or with dimension 1 last.
 std::vector<int64_t> DenseSteps(absl::Span<const int64_t> shape,

@@ -20,8 +20,10 @@ constexpr int64_t kRowAlignment = 8;  // in elements
 
 }  // namespace
 
-Placement::Placement(const ir::Graph& graph, Program& program)
-    : graph_(graph), program_(program), channels_last_(ChannelsLast(graph)) {}
+Placement::Placement(const ir::Graph& graph, Program& program, bool is_part)
+    : graph_(graph),
+      program_(program),
+      channels_last_(ChannelsLast(graph, is_part)) {}
 
 absl::Status Placement::Start(const std::vector<cost::Kernel>& kernels,
                               const Progress& progress) {
@@ -63,7 +65,8 @@ void Placement::AddInput(NodeId id) {
     if (type == nullptr || graph_.output_uses(id) == 0) return;
   }
   const int buffer = NewBuffer(Buffer::Kind::kInput, BytesOf(*type));
-  storage_[{id, 0}] = {buffer, 0, DenseSteps(type->shape, false)};
+  const bool channels_last = channels_last_.count({id, 0}) > 0;
+  storage_[{id, 0}] = {buffer, 0, DenseSteps(type->shape, channels_last)};
   program_.inputs.push_back({*graph_.node(id).name, *type, buffer});
 }
 

@@ -27,8 +27,9 @@ struct Storage {
 
 class Placement {
  public:
-  // Buffers and inputs are added to the program. Both must outlive this.
-  Placement(const ir::Graph& graph, Program& program);
+  // Buffers and inputs are added to the program. Both must outlive this. Images
+  // that a part of a model reads and makes lie as within.
+  Placement(const ir::Graph& graph, Program& program, bool is_part);
 
   using Progress = std::function<bool(int done, int total)>;
   // Finds out what concats want in place, folds the constants that kernels

@@ -99,6 +99,9 @@ class Preparation {
     return std::move(out_);
   }
 
+  // What became of each.
+  const Values& values() const { return values_; }
+
  private:
   absl::Status Copy(NodeId id) {
     const ir::Node& node = graph_.node(id);
@@ -420,8 +423,12 @@ class KernelCopy {
 
 }  // namespace
 
-absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph) {
-  return Preparation(graph).Run();
+absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph,
+                                  std::map<Value, Value>* values) {
+  Preparation preparation(graph);
+  ASSIGN_OR_RETURN(ir::Graph prepared, preparation.Run());
+  if (values != nullptr) *values = preparation.values();
+  return prepared;
 }
 
 absl::StatusOr<KernelGraph> OpenKernel(const ir::Graph& graph,

@@ -3,6 +3,7 @@
 #ifndef ISOMER_CUDA_PREPARE_H_
 #define ISOMER_CUDA_PREPARE_H_
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -18,8 +19,10 @@ namespace isomer::cuda {
 // constant index becomes a slice, a concat of pieces that lie one after the
 // other in the value that they are taken from a view of it. A convolution of
 // 16-bit floats gets a multiple of 8 channels per group: missing ones are
-// zeros, narrow groups are put together with zeros between them.
-absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph);
+// zeros, narrow groups are put together with zeros between them. `values` says
+// what became of each value, if it is given.
+absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph,
+                                  std::map<Value, Value>* values = nullptr);
 
 // One kernel as a graph of its own.
 struct KernelGraph {

@@ -56,12 +56,13 @@ class Maker {
       : graph_(std::make_shared<const ir::Graph>(std::move(graph))),
         kernels_(kernels),
         options_(options),
-        placement_(*graph_, program_) {}
+        placement_(*graph_, program_, options.part_of_bytes.has_value()) {}
 
   absl::StatusOr<Program> Make() {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
-    cold_ = ColdConstants(*graph_, kernels_,
-                          placement_.FoldedBytes() + options_.other_bytes);
+    cold_ = ColdConstants(
+        *graph_, kernels_,
+        placement_.FoldedBytes() + options_.part_of_bytes.value_or(0));
     program_.cold = cold_.any();
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
@@ -636,7 +637,7 @@ class Maker {
       for (int d = 0; d < type.rank(); ++d) {
         regular = regular && (type.shape[d] == 1 || s.steps[d] == dense[d]);
       }
-      if (!regular) {
+      if (!regular && !options_.part_of_bytes) {
         cost::Kernel copy;
         copy.family = "copy";
         const Value v = o.value;
@@ -668,7 +669,21 @@ std::vector<PlannedKernel> Launched(const std::vector<cost::Kernel>& kernels) {
   for (const cost::Kernel& k : kernels) {
     if (!k.launches) continue;
     const double us = static_cast<double>(k.time_ps) * 1e-6;
-    out.push_back({k.family, k.signature, us});
+    out.push_back({k.family, k.signature, "", us});
+  }
+  return out;
+}
+
+// What a kernel computes with, and what it makes.
+using Ends = std::pair<std::set<Value>, Value>;
+
+std::optional<Ends> EndsOf(const ir::Graph& graph, const cost::Kernel& k,
+                           const std::map<Value, Value>* values = nullptr) {
+  if (!k.launches || k.outputs.size() != 1) return std::nullopt;
+  const auto at = [&](Value v) { return values ? values->at(v) : v; };
+  Ends out{{}, at(k.outputs[0])};
+  for (Value v : k.inputs) {
+    if (!graph.IsConstant(v)) out.first.insert(at(v));
   }
   return out;
 }
@@ -677,8 +692,27 @@ std::vector<PlannedKernel> Launched(const std::vector<cost::Kernel>& kernels) {
 
 absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
     const ir::Graph& graph, const cost::CostModel& cost) {
-  ASSIGN_OR_RETURN(const ir::Graph prepared, Prepare(graph));
-  return Launched(cost.MakePlan(prepared).Kernels(prepared));
+  std::map<Value, Value> values;
+  ASSIGN_OR_RETURN(const ir::Graph prepared, Prepare(graph, &values));
+  const std::vector<cost::Kernel> kernels =
+      cost.MakePlan(prepared).Kernels(prepared);
+  std::map<Ends, std::string> searched;
+  for (const cost::Kernel& k : cost.MakePlan(graph).Kernels(graph)) {
+    if (const auto ends = EndsOf(graph, k, &values)) {
+      searched[*ends] = k.signature;
+    }
+  }
+  std::vector<PlannedKernel> out = Launched(kernels);
+  auto planned = out.begin();
+  for (const cost::Kernel& k : kernels) {
+    if (!k.launches) continue;
+    if (const auto ends = EndsOf(prepared, k)) {
+      const auto it = searched.find(*ends);
+      if (it != searched.end()) planned->searched_as = it->second;
+    }
+    ++planned;
+  }
+  return out;
 }
 
 absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,

@@ -66,6 +66,9 @@ struct Step {
 // A kernel as the cost model planned it.
 struct PlannedKernel {
   std::string family, signature;
+  // What the same kernel is called in the graph as it was before it was
+  // prepared, which a search plans; "" if there is none.
+  std::string searched_as;
   double us = 0;  // as the cost model says
 };
 
@@ -121,8 +124,9 @@ struct Program {
 struct ProgramOptions {
   int units = 132;  // streaming multiprocessors of the device
   int streams = 4;  // at most
-  // Of constants that others read, between runs of the program.
-  int64_t other_bytes = 0;
+  // Given for a part of a model with constants of so many bytes: images that it
+  // reads and makes lie as they do within the model.
+  std::optional<int64_t> part_of_bytes = {};
   // Called now and then while constants are folded; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };

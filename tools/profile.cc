@@ -139,8 +139,9 @@ class Profiler {
     how.limits.time = request_.budget;
     how.threads = 1;
     const cost::CostModel& estimates = *request_.measure.cost;
-    ASSIGN_OR_RETURN(const cost::CostModel measured,
+    ASSIGN_OR_RETURN(const cost::CostModel created,
                      cost::CostModel::Create(estimates.target(), profile_));
+    const cost::CostModel measured = created.FittedTo(original);
     for (const cost::CostModel* cost : {&estimates, &measured}) {
       ASSIGN_OR_RETURN(search::SearchResult r,
                        search::Optimize(original, book, *cost, how));
@@ -180,15 +181,22 @@ class Profiler {
   absl::Status AddMissing(const ir::Graph& graph) {
     ASSIGN_OR_RETURN(const std::vector<cuda::PlannedKernel> planned,
                      cuda::PlannedKernels(graph, *request_.measure.cost));
-    if (absl::c_all_of(planned, [&](const cuda::PlannedKernel& k) {
+    if (!absl::c_all_of(planned, [&](const cuda::PlannedKernel& k) {
           return profile_.Find(k.signature) != nullptr;
         })) {
-      return absl::OkStatus();
+      ASSIGN_OR_RETURN(const Measured m, Measure(graph, request_.measure));
+      request_.measure.choices.insert(m.choices.begin(), m.choices.end());
+      for (const KernelTime& k : m.kernel_times) {
+        RETURN_IF_ERROR(Add(k.signature, k.us, k.variant));
+      }
     }
-    ASSIGN_OR_RETURN(const Measured m, Measure(graph, request_.measure));
-    request_.measure.choices.insert(m.choices.begin(), m.choices.end());
-    for (const KernelTime& k : m.kernel_times) {
-      RETURN_IF_ERROR(Add(k.signature, k.us, k.variant));
+    for (const cuda::PlannedKernel& k : planned) {
+      const cost::Measurement* m = profile_.Find(k.signature);
+      if (m == nullptr || k.searched_as.empty() ||
+          profile_.Find(k.searched_as) != nullptr) {
+        continue;
+      }
+      RETURN_IF_ERROR(profile_.Add(k.searched_as, cost::Measurement(*m)));
     }
     return WriteNowAndThen();
   }
