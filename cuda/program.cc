@@ -669,7 +669,7 @@ std::vector<PlannedKernel> Launched(const std::vector<cost::Kernel>& kernels) {
   for (const cost::Kernel& k : kernels) {
     if (!k.launches) continue;
     const double us = static_cast<double>(k.time_ps) * 1e-6;
-    out.push_back({k.family, k.signature, "", us});
+    out.push_back({k.family, k.signature, us});
   }
   return out;
 }

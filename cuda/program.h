@@ -66,10 +66,10 @@ struct Step {
 // A kernel as the cost model planned it.
 struct PlannedKernel {
   std::string family, signature;
+  double us = 0;  // as the cost model says
   // What the same kernel is called in the graph as it was before it was
   // prepared, which a search plans; "" if there is none.
-  std::string searched_as;
-  double us = 0;  // as the cost model says
+  std::string searched_as = {};
 };
 
 struct ProgramInput {

@@ -429,6 +429,48 @@ TEST(Program, PanelsHaveWhatAThreadMultipliesSideBySide) {
   }
 }
 
+// A search plans the graph before it is prepared, and calls kernels otherwise.
+TEST(Program, KernelsAreKnownByWhatASearchCallsThem) {
+  auto graph = ir::ParseGraph(
+      "input x: f16[5,1,64]\nconst i: i64[] = 3\nconst w: f16[64,64] = 0.5\n"
+      "g = gather(x, i, axis=0)\nm = matmul(g, w)\nr = relu(m)\noutput y = "
+      "r\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto planned = PlannedKernels(*graph, H200());
+  ASSERT_TRUE(planned.ok()) << planned.status();
+  ASSERT_EQ(planned->size(), 1u);
+  EXPECT_TRUE(absl::StrContains((*planned)[0].signature, "slice("));
+  const auto kernels = H200().MakePlan(*graph).Kernels(*graph);
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ((*planned)[0].searched_as, kernels[0].signature);
+  EXPECT_TRUE(absl::StrContains(kernels[0].signature, "gather("));
+}
+
+// What a part of a model reads and makes lies as it does within the model.
+TEST(Program, ImagesOfAPartHaveTheirChannelsLast) {
+  for (const char* text :
+       {"input x: f16[1,64,14,14]\nconst w: f16[64,64,3,3] = 0.5\n"
+        "c = conv2d(x, w, stride=[1 1], pad=[1 1 1 1])\noutput y = c\n",
+        "input x: f16[1,64,14,14]\np = max_pool(x, kernel=[2 2], stride=[2 "
+        "2])\n"
+        "output y = p\n"}) {
+    auto graph = ir::ParseGraph(text);
+    ASSERT_TRUE(graph.ok()) << graph.status();
+    ProgramOptions part;
+    part.part_of_bytes = 0;
+    const auto within = MakeProgram(*graph, H200(), part);
+    const auto alone = MakeProgram(*graph, H200());
+    ASSERT_TRUE(within.ok() && alone.ok());
+    ASSERT_EQ(within->steps.size(), 1u) << Steps(*within);
+    const std::string& fast = within->steps[0].variants[0].name;
+    EXPECT_FALSE(fast == "element" || fast == "general") << fast;
+    EXPECT_NE(Steps(*within), Steps(*alone));
+    EXPECT_FALSE(within->cold);
+    part.part_of_bytes = int64_t{1} << 30;
+    EXPECT_TRUE(MakeProgram(*graph, H200(), part)->cold);
+  }
+}
+
 // Of few rows, one block of a cluster stores the sums of all.
 TEST(Program, BlocksGiveSumsOfFewRows) {
   auto compiler = Compiler::Open();
