@@ -1,19 +1,17 @@
 // Which variant of each kernel runs, and on how many streams. Kernels of equal
 // source are compiled and timed once. Compiling takes longest, so all sources
-// that may be needed are compiled together, on all cores. Of variants that are
-// nearly as fast as the fastest, the one with which the whole program is
-// fastest is taken.
+// that may be needed are compiled together, on all cores.
+#include "cuda/executor_choice.h"
+
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
-#include "cuda/executor.h"
 #include "graph/for_all.h"
 #include "ops/status.h"
 
@@ -26,16 +24,9 @@ constexpr int kLibraryWays = 8;  // of each product, to time
 constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 // How many variants are tried in the whole program first, our own and of each
 // library, and how much slower than the fastest they may be alone to be tried
-// at all; of kernels that take so much of the time.
+// at all.
 constexpr int kTried = 4;
-constexpr double kNearly = 1.25, kShare = 0.01;
-// How often a program is timed against another, how much faster it must be each
-// time, and the seconds after which none is tried any more. It runs a few
-// times, and more often if it is short: clocks tick every 32 ns.
-constexpr int kRounds = 3;
-constexpr double kMinRuns = 3, kRuns = 15, kMaxRuns = 60;
-constexpr double kMicrosecondsPerTrial = 5000, kMicrosecondsOfShort = 800;
-constexpr double kGain = 0.996, kTryingSeconds = 4;
+constexpr double kNearly = 1.25;
 // What a cache says of a program's streams.
 constexpr absl::string_view kOne = "one", kSeveral = "several";
 
@@ -64,36 +55,7 @@ absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
   return code;
 }
 
-double Seconds(std::chrono::steady_clock::time_point since) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - since)
-      .count();
-}
-
 }  // namespace
-
-// A variant that is considered, or one way of a library to compute it.
-struct Executor::Candidate {
-  const Variant* variant = nullptr;
-  std::string way = {};  // of a library; "": any
-  KernelSource source = {};
-  absl::StatusOr<std::string> code = absl::UnknownError("not compiled");
-  std::shared_ptr<const DnnPlan> plan = nullptr;
-};
-
-struct Executor::Timed {
-  Loaded kernel;
-  double us = 0;       // alone
-  bool likely = true;  // one of the fastest of its kind
-};
-
-// Steps of equal source, by that of their first variant, with the same
-// variants, and those of them that are considered.
-struct Executor::Group {
-  std::vector<int> steps;
-  std::string key;  // of its choice
-  std::vector<Candidate> candidates;
-  std::vector<Timed> fastest = {};  // and those that are nearly as fast
-};
 
 absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
     const Step& step, const Candidate& c) const {
@@ -356,24 +318,6 @@ absl::Status Executor::TimeAll(std::vector<Group>& groups) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> Executor::RunsOfTrial() const {
-  ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
-  return static_cast<int>(
-      std::clamp(std::max(kMicrosecondsOfShort / about,
-                          std::min(kMicrosecondsPerTrial / about, kRuns)),
-                 kMinRuns, kMaxRuns));
-}
-
-absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
-  ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
-  for (int i = 0; i < kRounds; ++i) {
-    ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
-    ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));
-    if (then > kGain * now) return false;
-  }
-  return true;
-}
-
 absl::Status Executor::AddLanes() {
   while (static_cast<int>(lanes_.size()) < program_.schedule.streams) {
     lanes_.emplace_back();
@@ -410,134 +354,6 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
   if (several_) std::swap(graph_, trial);
   if (options.cache)
     options.cache->AddChoice(key, std::string(several_ ? kSeveral : kOne));
-  return absl::OkStatus();
-}
-
-std::vector<std::vector<Executor::Group*>> Executor::Kin(
-    std::vector<Group>& groups) const {
-  std::map<std::string, std::vector<Group*>> by_work;
-  for (Group& g : groups) {
-    const Step& step = program_.steps[g.steps[0]];
-    std::string key =
-        absl::StrCat(step.family, " ", step.flops, " ", step.bytes);
-    for (const Variant& v : step.variants) absl::StrAppend(&key, "|", v.name);
-    by_work[key].push_back(&g);
-  }
-  std::vector<std::vector<Group*>> out;
-  for (auto& [key, kin] : by_work) {
-    if (kin.size() > 1) out.push_back(std::move(kin));
-  }
-  return out;
-}
-
-// Groups that are to run a variant together, those that are nearly as fast with
-// it.
-struct Executor::Change {
-  const std::vector<Group*>* kin = nullptr;
-  std::string variant;
-  double us = 0;  // of the whole program, when it was timed
-
-  // Those that it changes, and which of their variants it is.
-  std::vector<std::pair<Group*, size_t>> Groups() const {
-    std::vector<std::pair<Group*, size_t>> out;
-    for (Group* g : *kin) {
-      for (size_t i = 1; i < g->fastest.size(); ++i) {
-        if (g->fastest[i].kernel.variant == variant) out.push_back({g, i});
-      }
-    }
-    return out;
-  }
-};
-
-std::vector<Executor::Change> Executor::ChangesOf(
-    const std::vector<Group*>& kin, bool likely_only) {
-  std::set<std::string> variants;
-  for (const Group* g : kin) {
-    for (size_t i = 1; i < g->fastest.size(); ++i) {
-      const Timed& t = g->fastest[i];
-      if (t.likely || !likely_only) variants.insert(t.kernel.variant);
-    }
-  }
-  std::vector<Change> out;
-  for (const std::string& v : variants) out.push_back({&kin, v});
-  return out;
-}
-
-absl::StatusOr<Device::Graph> Executor::RecordWith(const Change& change) {
-  const auto groups = change.Groups();
-  for (const auto& [g, i] : groups) Use(*g, g->fastest[i].kernel);
-  auto graph = Record(several_);
-  for (const auto& [g, i] : groups) Use(*g, g->fastest[0].kernel);
-  return graph;
-}
-
-absl::StatusOr<double> Executor::TimeWith(const Change& change, int runs) {
-  ASSIGN_OR_RETURN(const Device::Graph trial, RecordWith(change));
-  const absl::Cleanup free_trial = [&] { device_->FreeGraph(trial); };
-  return TimeGraph(trial, runs);
-}
-
-absl::StatusOr<bool> Executor::TakeIfFaster(const Change& change) {
-  const auto groups = change.Groups();
-  // Another change has been the same.
-  if (groups.empty()) return false;
-  ASSIGN_OR_RETURN(Device::Graph trial, RecordWith(change));
-  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
-  ASSIGN_OR_RETURN(const bool faster, IsFaster(trial));
-  if (!faster) return false;
-  std::swap(graph_, trial);
-  for (const auto& [g, i] : groups) {
-    std::swap(g->fastest[0], g->fastest[i]);
-    Use(*g, g->fastest[0].kernel);
-  }
-  return true;
-}
-
-absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
-  if (program_.steps.size() == 1) return absl::OkStatus();
-  const auto start = std::chrono::steady_clock::now();
-  auto time_of = [](const std::vector<Group*>& kin) {
-    double us = 0;
-    for (const Group* g : kin) {
-      us += g->fastest[0].us * static_cast<double>(g->steps.size());
-    }
-    return us;
-  };
-  std::vector<std::vector<Group*>> all = Kin(groups);
-  // Those that do the same together, and then each by itself.
-  for (Group& g : groups) all.push_back({&g});
-  double total = 0;
-  for (Group& g : groups) total += time_of({&g});
-  std::stable_sort(all.begin(), all.end(), [&](const auto& a, const auto& b) {
-    return time_of(a) > time_of(b);
-  });
-  // What is faster depends on what runs before and after. What seems to pay may
-  // keep from what pays more: all are timed, the best is taken first, and the
-  // others are tried with it; until none is faster.
-  bool changed = true;
-  for (int round = 0; changed || round < 2; ++round) {
-    changed = false;
-    const double timed_by = (Seconds(start) + kTryingSeconds) / 2;
-    ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
-    std::vector<Change> changes;
-    for (const std::vector<Group*>& kin : all) {
-      if (time_of(kin) < kShare * total || Seconds(start) > timed_by) break;
-      for (Change& change : ChangesOf(kin, round == 0)) {
-        ASSIGN_OR_RETURN(change.us, TimeWith(change, runs));
-        changes.push_back(std::move(change));
-      }
-    }
-    ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
-    std::stable_sort(
-        changes.begin(), changes.end(),
-        [](const Change& a, const Change& b) { return a.us < b.us; });
-    for (const Change& change : changes) {
-      if (change.us > now) break;
-      if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
-      ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(change));
-      changed = changed || faster;
-    }
-  }
   return absl::OkStatus();
 }
 
