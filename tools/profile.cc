@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/algorithm/container.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -34,6 +33,8 @@ namespace {
 constexpr int kRuns = 50;  // of the whole model, to take the median of
 constexpr absl::Duration kBetweenWrites = absl::Seconds(2);
 constexpr size_t kTogether = 16;  // kernels that are compiled at a time
+// The share of a graph's time that must be missing for it to be measured whole.
+constexpr double kLittle = 0.02;
 
 struct Request {
   std::string target, out, date, by;
@@ -151,16 +152,18 @@ class Profiler {
     return m;
   }
 
-  absl::Status AddForms(const Model& m) {
+  absl::Status AddForms(Model& m) {
     const size_t known = profile_.entries().size();
-    RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(m.graph)));
-    for (const ir::Graph& g : m.found) RETURN_IF_ERROR(AddWhole(g));
+    RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(m.graph), m.considered));
+    for (const ir::Graph& g : m.found) {
+      RETURN_IF_ERROR(AddWhole(g, m.considered));
+    }
     if (request_.candidates > 0 && !IsOver()) {
       ASSIGN_OR_RETURN(
           const std::vector<Graph> between,
           SpreadOf(m.graph, *request_.measure.cost, request_.candidates));
       for (const Graph& g : between) {
-        RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(g)));
+        RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(g), m.considered));
       }
     }
     absl::PrintF("%s: %d new kernels\n", m.path,
@@ -168,22 +171,30 @@ class Profiler {
     return absl::OkStatus();
   }
 
-  absl::Status AddWhole(const ir::Graph& graph) {
+  absl::Status AddWhole(const ir::Graph& graph,
+                        std::vector<std::string>& considered) {
     if (IsOver()) return absl::OkStatus();
-    const absl::Status status = AddMissing(graph);
+    const absl::Status status = AddMissing(graph, considered);
     if (!absl::IsUnimplemented(status)) return status;
     // Some of its kernels can be measured by themselves all the same.
     absl::PrintF("not measured whole: %s\n", status.message());
     return absl::OkStatus();
   }
 
-  // What a graph has chosen need not be timed again by the next.
-  absl::Status AddMissing(const ir::Graph& graph) {
+  // What a graph has chosen need not be timed again by the next. Where little
+  // is missing, that is left to be measured by itself.
+  absl::Status AddMissing(const ir::Graph& graph,
+                          std::vector<std::string>& considered) {
     ASSIGN_OR_RETURN(const std::vector<cuda::PlannedKernel> planned,
                      cuda::PlannedKernels(graph, *request_.measure.cost));
-    if (!absl::c_all_of(planned, [&](const cuda::PlannedKernel& k) {
-          return profile_.Find(k.signature) != nullptr;
-        })) {
+    double all = 0, missing = 0;
+    for (const cuda::PlannedKernel& k : planned) {
+      all += k.us;
+      if (profile_.Find(k.signature) != nullptr) continue;
+      missing += k.us;
+      considered.push_back(k.signature);
+    }
+    if (missing > kLittle * all) {
       ASSIGN_OR_RETURN(const Measured m, Measure(graph, request_.measure));
       request_.measure.choices.insert(m.choices.begin(), m.choices.end());
       for (const KernelTime& k : m.kernel_times) {
