@@ -431,6 +431,17 @@ TEST(OrderTest, FusionNeverCosts) {
 
 // ---- Profiles
 
+// The costs of a target of whose kernels relu was measured.
+absl::StatusOr<CostModel> WithRelu(int64_t time_ps) {
+  auto target = Target::Named("cpu-onnxruntime");
+  if (!target.ok()) return target.status();
+  Profile profile("cpu-onnxruntime");
+  const absl::Status added = profile.Add(
+      "pointwise relu(a) a:f32[4,8]", {time_ps, "2026-11-15", "me", "by hand"});
+  if (!added.ok()) return added;
+  return CostModel::Create(*std::move(target), std::move(profile));
+}
+
 // Where kernels of a family take twice as long as estimated, so do those of it
 // that were not measured.
 TEST(ProfileTest, EstimatesAreFittedToWhatWasMeasured) {
@@ -448,13 +459,7 @@ output z = v1
   ASSERT_TRUE(target.ok());
   auto estimates = CostModel::Create(*target);
   ASSERT_TRUE(estimates.ok());
-  const int64_t estimate_ps = estimates->MakePlan(known).cost().time_ps;
-  Profile profile("cpu-onnxruntime");
-  ASSERT_TRUE(profile
-                  .Add("pointwise relu(a) a:f32[4,8]",
-                       {2 * estimate_ps, "2026-11-15", "me", "by hand"})
-                  .ok());
-  auto model = CostModel::Create(*target, profile);
+  const auto model = WithRelu(2 * estimates->MakePlan(known).cost().time_ps);
   ASSERT_TRUE(model.ok()) << model.status();
   const CostModel fitted = model->FittedTo(known);
   EXPECT_EQ(fitted.MakePlan(known).cost(), model->MakePlan(known).cost());
@@ -481,13 +486,7 @@ v1 = softmax(v0)
 output y = v0
 output z = v1
 )");
-  auto target = Target::Named("cpu-onnxruntime");
-  Profile profile("cpu-onnxruntime");
-  ASSERT_TRUE(profile
-                  .Add("pointwise relu(a) a:f32[4,8]",
-                       {5'000'000, "2026-11-15", "me", "by hand"})
-                  .ok());
-  auto model = CostModel::Create(*target, profile);
+  const auto model = WithRelu(5'000'000);
   ASSERT_TRUE(model.ok()) << model.status();
   const Plan plan = model->MakePlan(g);
   EXPECT_EQ(plan.cost().measured_ps, 5'000'000);

@@ -159,8 +159,9 @@ class Executor {
   absl::StatusOr<Device::Graph> Record(bool several) const;
   // How often to run a program to see whether it is faster.
   absl::StatusOr<int> RunsOfTrial() const;
-  // True if it is faster than what runs now, time after time.
-  absl::StatusOr<bool> IsFaster(Device::Graph trial) const;
+  // True if it is faster than what runs now, time after time; it runs from now
+  // on then. The other one is freed.
+  absl::StatusOr<bool> TakeIfFaster(Device::Graph trial);
   absl::Status AddLanes();
   absl::Status ChooseStreams(const ExecutorOptions& options);
   // Groups that do the same with other parts of buffers, such as steps of a
@@ -172,8 +173,8 @@ class Executor {
                                        bool likely_only);
   absl::StatusOr<Device::Graph> RecordWith(const Change& change);
   absl::StatusOr<double> TimeWith(const Change& change, int runs);
-  // True if the program is faster with it, which runs from now on.
-  absl::StatusOr<bool> TakeIfFaster(const Change& change);
+  // True if the program is faster with it; it is kept then.
+  absl::StatusOr<bool> Try(const Change& change);
   // Tries kernels that are nearly as fast as the fastest.
   absl::Status TryInTheWhole(std::vector<Group>& groups);
   DevicePointer PointerOf(int buffer) const;

@@ -348,10 +348,8 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
     several_ = true;
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(Device::Graph trial, Record(true));
-  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
-  ASSIGN_OR_RETURN(several_, IsFaster(trial));
-  if (several_) std::swap(graph_, trial);
+  ASSIGN_OR_RETURN(const Device::Graph trial, Record(true));
+  ASSIGN_OR_RETURN(several_, TakeIfFaster(trial));
   if (options.cache)
     options.cache->AddChoice(key, std::string(several_ ? kSeveral : kOne));
   return absl::OkStatus();

@@ -32,13 +32,15 @@ absl::StatusOr<int> Executor::RunsOfTrial() const {
                  kMinRuns, kMaxRuns));
 }
 
-absl::StatusOr<bool> Executor::IsFaster(Device::Graph trial) const {
+absl::StatusOr<bool> Executor::TakeIfFaster(Device::Graph trial) {
+  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
   ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
   for (int i = 0; i < kRounds; ++i) {
     ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
     ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));
     if (then > kGain * now) return false;
   }
+  std::swap(graph_, trial);
   return true;
 }
 
@@ -106,15 +108,13 @@ absl::StatusOr<double> Executor::TimeWith(const Change& change, int runs) {
   return TimeGraph(trial, runs);
 }
 
-absl::StatusOr<bool> Executor::TakeIfFaster(const Change& change) {
+absl::StatusOr<bool> Executor::Try(const Change& change) {
   const auto groups = change.Groups();
   // Another change has been the same.
   if (groups.empty()) return false;
-  ASSIGN_OR_RETURN(Device::Graph trial, RecordWith(change));
-  const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
-  ASSIGN_OR_RETURN(const bool faster, IsFaster(trial));
+  ASSIGN_OR_RETURN(const Device::Graph trial, RecordWith(change));
+  ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(trial));
   if (!faster) return false;
-  std::swap(graph_, trial);
   for (const auto& [g, i] : groups) {
     std::swap(g->fastest[0], g->fastest[i]);
     Use(*g, g->fastest[0].kernel);
@@ -163,7 +163,7 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
     for (const Change& change : changes) {
       if (change.us > now) break;
       if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
-      ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(change));
+      ASSIGN_OR_RETURN(const bool faster, Try(change));
       changed = changed || faster;
     }
   }

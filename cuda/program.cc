@@ -664,16 +664,6 @@ class Maker {
   ColdConstants cold_;
 };
 
-std::vector<PlannedKernel> Launched(const std::vector<cost::Kernel>& kernels) {
-  std::vector<PlannedKernel> out;
-  for (const cost::Kernel& k : kernels) {
-    if (!k.launches) continue;
-    const double us = static_cast<double>(k.time_ps) * 1e-6;
-    out.push_back({k.family, k.signature, us});
-  }
-  return out;
-}
-
 // What a kernel computes with, and what it makes.
 using Ends = std::pair<std::set<Value>, Value>;
 
@@ -688,31 +678,36 @@ std::optional<Ends> EndsOf(const ir::Graph& graph, const cost::Kernel& k,
   return out;
 }
 
+// Those that are launched, with the names that a search has for some.
+std::vector<PlannedKernel> Launched(
+    const ir::Graph& graph, const std::vector<cost::Kernel>& kernels,
+    const std::map<Ends, std::string>& searched = {}) {
+  std::vector<PlannedKernel> out;
+  for (const cost::Kernel& k : kernels) {
+    if (!k.launches) continue;
+    const double us = static_cast<double>(k.time_ps) * 1e-6;
+    out.push_back({k.family, k.signature, us});
+    const std::optional<Ends> ends = EndsOf(graph, k);
+    const auto it = ends ? searched.find(*ends) : searched.end();
+    if (it != searched.end()) out.back().searched_as = it->second;
+  }
+  return out;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
     const ir::Graph& graph, const cost::CostModel& cost) {
   std::map<Value, Value> values;
   ASSIGN_OR_RETURN(const ir::Graph prepared, Prepare(graph, &values));
-  const std::vector<cost::Kernel> kernels =
-      cost.MakePlan(prepared).Kernels(prepared);
   std::map<Ends, std::string> searched;
   for (const cost::Kernel& k : cost.MakePlan(graph).Kernels(graph)) {
     if (const auto ends = EndsOf(graph, k, &values)) {
       searched[*ends] = k.signature;
     }
   }
-  std::vector<PlannedKernel> out = Launched(kernels);
-  auto planned = out.begin();
-  for (const cost::Kernel& k : kernels) {
-    if (!k.launches) continue;
-    if (const auto ends = EndsOf(prepared, k)) {
-      const auto it = searched.find(*ends);
-      if (it != searched.end()) planned->searched_as = it->second;
-    }
-    ++planned;
-  }
-  return out;
+  return Launched(prepared, cost.MakePlan(prepared).Kernels(prepared),
+                  searched);
 }
 
 absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
@@ -720,7 +715,7 @@ absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
                                     const ProgramOptions& options) {
   ASSIGN_OR_RETURN(ir::Graph prepared, Prepare(graph));
   std::vector<cost::Kernel> kernels = cost.MakePlan(prepared).Kernels(prepared);
-  std::vector<PlannedKernel> planned = Launched(kernels);
+  std::vector<PlannedKernel> planned = Launched(prepared, kernels);
   MoveEpilogues(prepared, kernels);
   MoveSums(prepared, kernels);
   MoveParts(prepared, kernels);
