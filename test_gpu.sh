@@ -39,6 +39,9 @@ done
 out=build/gpu
 mkdir -p "$out"
 exec > >(tee "$out/test_gpu.txt") 2>&1
+# What was started ends with this.
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+trap 'exit 130' INT TERM
 
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader ||
   { echo "test_gpu.sh: there is no NVIDIA GPU here" >&2; exit 1; }
@@ -134,6 +137,7 @@ fi
 
 if [ -n "$bench" ]; then
   python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \
-    --batch "${batches[@]}" --budget 3s --json "$out/figures.json" || failed=1
+    --batch "${batches[@]}" --budget 3s --check \
+    --json "$out/figures.json" || failed=1
 fi
 exit "$failed"

@@ -10,9 +10,10 @@ weights, and measures
   autotune the same with max-autotune, where that is quick
   isomer   `isomer bench`: planner only, and with the search
 Medians of replays, in milliseconds, each timed behind another that is still
-running, on both sides, so that no time of the host is in them. Results of
-Isomer are compared with eager PyTorch through `isomer bench --check` (against
-the CPU) where --check is given.
+running, on both sides, so that no time of the host is in them. With --check,
+results of what was timed, and of eager PyTorch, are compared with those of the
+same network in fp32 ("error": the largest difference, of the largest result);
+where they are further off than fp16 allows, the exit code is 1.
 
 Most of the time is that of compilers. With --jobs N, N networks at a time have
 a process each, in which both sides compile; when all are ready, they are
@@ -22,6 +23,8 @@ and max-autotune, which times as it compiles, does so when nothing else runs.
 """
 
 import argparse
+import copy
+import inspect
 import json
 import math
 import pathlib
@@ -31,6 +34,7 @@ import sys
 import tempfile
 import time
 
+import numpy
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -274,9 +278,9 @@ def export(net, inputs, path):
         return False
 
 
-def start_isomer(args, path, check):
+def start_isomer(args, path, more=()):
     command = [args.isomer, "bench", str(path), "--json", "--kernels", "--budget", args.budget,
-               "--cache", str(args.work / "kernels")] + ["--check"] * check
+               "--cache", str(args.work / "kernels"), *more]
     command += ["--candidates", str(args.candidates)] if args.candidates else []
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -289,6 +293,26 @@ def finish_isomer(run):
     return json.loads(out)
 
 
+# What `isomer bench --check` allows fp16, of the largest result.
+TOLERANCE = 2e-2
+# Results of which form are in which file.
+RESULTS = {"inputs": "--inputs-out", "original": "--original-out", "optimised": "--out"}
+
+
+def compare(net, files):
+    """How far the results of each form are from those of `net` in fp32."""
+    torch.backends.cudnn.allow_tf32 = False
+    exact = copy.deepcopy(net).float()
+    with numpy.load(files["inputs"]) as given, torch.no_grad():
+        inputs = [torch.from_numpy(given[n]).cuda() for n in inspect.signature(net.forward).parameters]
+        want = exact(*(x.float() for x in inputs))
+        got = {"eager": net(*inputs)}
+    for form in ("original", "optimised"):
+        with numpy.load(files[form]) as results:
+            got[form] = torch.from_numpy(results[results.files[0]]).cuda()
+    return {form: ((x.float() - want).abs().max() / want.abs().max()).item() for form, x in got.items()}
+
+
 def measure(args, name, batch, wait):
     """All figures of one network; calls `wait` when nothing is left to compile."""
     build, inputs_of, last = networks()[name]
@@ -299,32 +323,35 @@ def measure(args, name, batch, wait):
     inputs = inputs_of(batch)
     path = args.work / f"{name}_{batch}.onnx"
     exported = export(net, inputs, path)
-    # Once beforehand, so that its kernels are compiled; its results may be checked then.
-    before = start_isomer(args, path, args.check) if exported and args.jobs > 0 else None
+    # Once beforehand, so that its kernels are compiled.
+    before = start_isomer(args, path) if exported and args.jobs > 0 else None
     if last:
         net = net.to(memory_format=torch.channels_last)
         inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
     eager = captured(lambda: net(*inputs))
     compiled, seconds = (None, None) if args.no_compile else compiled_graph(net, inputs)
-    checked = finish_isomer(before) if before else None
+    if before:
+        finish_isomer(before)
     wait()
     # What it chooses it times, as Isomer does: when nothing else runs.
     tune = not args.no_compile and name in QUICK_TO_TUNE
     tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
-    ours = finish_isomer(start_isomer(args, path, args.check and not checked)) if exported else None
-    for form in ("original", "optimised") if ours and checked and args.check else ():
-        ours[form]["error"] = checked[form]["error"]
-    return {"network": name, "batch": batch, "eager": replay_ms(eager),
-            "compile": replay_ms(compiled) if compiled else None, "compile_seconds": seconds,
-            "autotune": replay_ms(tuned) if tuned else None,
-            "isomer": ours}
+    files = {form: args.work / f"{name}_{batch}.{form}.npz" for form in RESULTS} if args.check else {}
+    ours = finish_isomer(start_isomer(args, path, [x for f in files for x in (RESULTS[f], str(files[f]))])) if exported else None
+    row = {"network": name, "batch": batch, "eager": replay_ms(eager),
+           "compile": replay_ms(compiled) if compiled else None, "compile_seconds": seconds,
+           "autotune": replay_ms(tuned) if tuned else None, "isomer": ours}
+    if ours and files:
+        row["errors"] = compare(net, files)
+    return row
 
 
 def one(args):
     """A network in a process of its own: a line when ready, then, when asked, its figures."""
     def wait():
         print("ready", flush=True)
-        sys.stdin.readline()
+        if not sys.stdin.readline():
+            sys.exit(1)  # who asked is gone
     row = measure(args, args.models[0], args.batch[0], wait)
     print(json.dumps(row), flush=True)
 
@@ -355,6 +382,23 @@ def all_rows(args, which):
                 yield json.loads(out.strip().splitlines()[-1])
 
 
+def head(check):
+    return (f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}"
+            f"{'best/isomer':>12}{'search':>8}{'torch s':>8}{'search s':>9}" + f"{'error':>9}{'eager':>9}" * check)
+
+
+def line(row):
+    best = min(row[x] for x in FORMS if row[x])
+    ours = row["isomer"]
+    plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
+    torch_ms = "".join(f"{row[x]:>9.4f}" if row[x] else f"{'-':>9}" for x in FORMS)
+    text = (f"{row['network']:<18}{row['batch']:>6}{torch_ms}{plain:>9.4f}{fast:>9.4f}"
+            f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}"
+            f"{ours['search_seconds'] if ours else math.nan:>9.1f}")
+    errors = row.get("errors")
+    return text + (f"{max(errors['original'], errors['optimised']):>9.1e}{errors['eager']:>9.1e}" if errors else "")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--isomer", required=True, help="the isomer program")
@@ -375,18 +419,12 @@ def main():
     args.work.mkdir(parents=True, exist_ok=True)
     if args.one:
         return one(args)
+    which = [(name, batch) for batch in args.batch for name in args.models or networks()]
     rows = []
-    head = f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}{'best/isomer':>12}{'search':>8}{'torch s':>8}{'search s':>9}"
-    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head}", flush=True)
-    for row in all_rows(args, [(name, batch) for batch in args.batch for name in args.models or networks()]):
+    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head(args.check)}", flush=True)
+    for row in all_rows(args, which):
         rows.append(row)
-        best = min(row[x] for x in FORMS if row[x])
-        ours = row["isomer"]
-        plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
-        torch_ms = "".join(f"{row[x]:>9.4f}" if row[x] else f"{'-':>9}" for x in FORMS)
-        print(f"{row['network']:<18}{row['batch']:>6}{torch_ms}{plain:>9.4f}{fast:>9.4f}"
-              f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}"
-              f"{ours['search_seconds'] if ours else math.nan:>9.1f}", flush=True)
+        print(line(row), flush=True)
         if args.json:
             args.json.write_text(json.dumps(rows, indent=1))
     for batch in args.batch:
@@ -394,7 +432,13 @@ def main():
                  for r in rows if r["batch"] == batch and r["isomer"]]
         if speed:
             print(f"geometric mean at batch {batch}: {math.exp(sum(map(math.log, speed)) / len(speed)):.2f}x over {len(speed)} networks")
+    missing = set(which) - {(r["network"], r["batch"]) for r in rows if r["isomer"]}
+    wrong = {(r["network"], r["batch"]) for r in rows if not all(e <= TOLERANCE for e in r.get("errors", {}).values())}
+    for what, names in ("has no result", missing), ("has results that differ from those in fp32", wrong):
+        for name, batch in sorted(names):
+            print(f"{name} at batch {batch} {what}")
+    return 1 if missing or wrong else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -5,8 +5,7 @@
 // may be split twice, over warps of a block and over blocks of a cluster, whose
 // partial sums meet in shared memory. At batch 1 that is where the time is: a
 // small product has too few tiles to fill the device, and a long k to walk
-// along. The general kernel takes any type and any operand that can be computed
-// element by element.
+// along.
 #ifndef ISOMER_CUDA_PRODUCT_KERNEL_H_
 #define ISOMER_CUDA_PRODUCT_KERNEL_H_
 
@@ -29,14 +28,12 @@ struct Tiling {
 };
 
 // Tilings that are worth trying for the product, the likeliest first; none if
-// only the general kernel can compute it.
+// only the kernel for any type can compute it.
 std::vector<Tiling> Tilings(const Product& product, int units);
 
 absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& product,
                                           const Tiling& tiling);
-absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
-                                            const Product& product);
 
 // A convolution of every channel by itself; `product` is such a one.
 absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,

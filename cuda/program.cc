@@ -14,6 +14,7 @@
 #include "cuda/cold_constants.h"
 #include "cuda/dnn_attention.h"
 #include "cuda/element_kernel.h"
+#include "cuda/general_kernel.h"
 #include "cuda/held_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
@@ -436,8 +437,11 @@ class Maker {
       step.variants.push_back(
           {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
     } else if (tilings.empty()) {
-      step.variants.push_back(
-          {"general", [keep, call, p] { return GeneralProduct(call, p); }});
+      for (const GeneralTiling& t : GeneralTilings(p, options_.units)) {
+        step.variants.push_back({t.ToString(), [keep, call, p, t] {
+                                   return GeneralProduct(call, p, t);
+                                 }});
+      }
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
     if (p.parts == 1) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -12,9 +13,11 @@
 #include "cost_model/profile.h"
 #include "cuda/executor.h"
 #include "ops/status.h"
+#include "runtime/random_inputs.h"
 #include "tools/files.h"
 #include "tools/json.h"
 #include "tools/measured.h"
+#include "tools/npz.h"
 #include "tools/on_device.h"
 #include "tools/spread.h"
 #include "tools/trace.h"
@@ -101,6 +104,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   request.tune = !args.Has("no-tune");
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
+  request.outputs = args.Has("out") || args.Has("original-out");
   request.trace = args.Has("trace");
   request.steps = args.Has("kernels");
   ASSIGN_OR_RETURN(int64_t times, args.Int("times", 100, 1, 1000000));
@@ -171,7 +175,7 @@ absl::StatusOr<std::vector<Measured>> MeasureSpread(
     request.choices.insert(m.choices.begin(), m.choices.end());
   }
   ASSIGN_OR_RETURN(const int64_t count, args.Int("candidates", 0, 2, 1000));
-  request.check = false;
+  request.check = request.outputs = false;
   ASSIGN_OR_RETURN(const std::vector<Graph> graphs,
                    SpreadOf(graph, *request.cost, static_cast<int>(count)));
   std::vector<Measured> out;
@@ -181,6 +185,27 @@ absl::StatusOr<std::vector<Measured>> MeasureSpread(
     out.push_back(std::move(m));
   }
   return out;
+}
+
+// What went in and came out, for others to compare.
+absl::Status WriteResults(const Args& args, const ir::Graph& graph,
+                          const std::vector<Measured>& all) {
+  if (args.Has("inputs-out")) {
+    ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
+    const std::vector<std::pair<std::string, Tensor>> named(inputs.begin(),
+                                                            inputs.end());
+    RETURN_IF_ERROR(WriteFile(args.String("inputs-out"), NpzBytes(named)));
+  }
+  auto write = [&](const std::string& flag, const Measured& m) {
+    if (!args.Has(flag)) return absl::OkStatus();
+    std::vector<std::pair<std::string, Tensor>> named;
+    for (size_t i = 0; i < m.outputs.size(); ++i) {
+      named.emplace_back(graph.outputs()[i].name, m.outputs[i]);
+    }
+    return WriteFile(args.String(flag), NpzBytes(named));
+  };
+  RETURN_IF_ERROR(write("original-out", all[0]));
+  return write("out", all.back());
 }
 
 void PrintSpread(const std::vector<Measured>& spread) {
@@ -223,6 +248,7 @@ absl::StatusOr<int> Bench(const Args& args) {
     RETURN_IF_ERROR(
         WriteFile(args.String("trace"), TraceOf(all.back().trace).ToString()));
   }
+  RETURN_IF_ERROR(WriteResults(args, GraphAccess::Ir(graph), all));
   if (args.Has("json")) {
     Json report = Json::Object(), between = Json::Array();
     report.Set("model", args.positionals()[0])
@@ -264,6 +290,11 @@ Verb BenchVerb() {
   flags.push_back({"check", "",
                    "compare the results with the CPU's; exit code 1 where they "
                    "differ"});
+  flags.push_back(
+      {"inputs-out", "F.npz", "write the random inputs to a file numpy reads"});
+  flags.push_back({"original-out", "F.npz",
+                   "write the outputs of the model as it is likewise"});
+  flags.push_back({"out", "F.npz", "write those of the fastest form likewise"});
   flags.push_back({"kernels", "", "a table of the kernels"});
   flags.push_back({"candidates", "N",
                    "also measure N graphs between the original and the best"});

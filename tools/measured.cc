@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_split.h"
@@ -39,11 +40,10 @@ double FloorUs(const cuda::Program& p, const cost::Target& target) {
                   bytes / (target.dram_gbps() * 1e3));
 }
 
-// Compares with the CPU's results.
-absl::Status CheckResults(const ir::Graph& graph, cuda::Executor& executor,
-                          Measured& m) {
-  ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
-  ASSIGN_OR_RETURN(const std::vector<Tensor> got, executor.Run(inputs));
+// Compares what came of the inputs with the CPU's results.
+absl::Status CheckResults(const ir::Graph& graph,
+                          const std::map<std::string, Tensor>& inputs,
+                          const std::vector<Tensor>& got, Measured& m) {
   ir::EvaluateOptions how;
   how.run = runtime::FastKernels();
   ASSIGN_OR_RETURN(const std::vector<Tensor> want,
@@ -129,12 +129,12 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   if (m.streams > 1) {
     m.predicted.us = executor->program().schedule.SideBySide(m.predicted.us);
   }
+  ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
+  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
   if (request.check) {
-    RETURN_IF_ERROR(CheckResults(graph, *executor, m));
-  } else {
-    ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
-    RETURN_IF_ERROR(executor->Run(inputs).status());
+    RETURN_IF_ERROR(CheckResults(graph, inputs, outputs, m));
   }
+  if (request.outputs) m.outputs = std::move(outputs);
   absl::SleepFor(kRest);
   ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
   if (request.steps || request.trace) {

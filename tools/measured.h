@@ -17,6 +17,7 @@
 #include "cuda/kernel_cache.h"
 #include "cuda/prediction.h"
 #include "graph/graph.h"
+#include "ops/tensor.h"
 #include "tools/json.h"
 #include "tools/trace.h"
 
@@ -42,6 +43,7 @@ struct Measured {
   int64_t weight_bytes = 0, arena_bytes = 0;
   std::optional<double> error = {};  // against the CPU
   bool agrees = true;                // that is within what types allow
+  std::vector<Tensor> outputs = {};  // if asked for, of random inputs
   std::vector<cuda::StepTime> steps = {};
   std::vector<KernelTime> kernel_times = {};  // if steps were, on one stream
   std::vector<TracedStep> trace = {};
@@ -52,7 +54,8 @@ struct MeasureRequest {
   std::shared_ptr<cuda::Device> device;
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
-  bool tune = true, check = false, steps = false, trace = false;
+  bool tune = true, check = false, outputs = false;
+  bool steps = false, trace = false;
   cuda::ExecutorOptions::Streams streams =
       cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;
