@@ -598,7 +598,7 @@ TEST_F(OnDevice, LargeProducts) {
   };
   for (const Case& c :
        {Case{300, 264, 136, "f16"}, Case{1000, 520, 776, "bf16"},
-        Case{130, 64, 72, "f16"}, Case{640, 512, 256, "f16"}}) {
+        Case{130, 64, 1352, "f16"}, Case{640, 512, 256, "f16"}}) {
     for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, v)"}) {
       Compare(absl::Substitute("input x: $0[$1,$3]\ninput r: $0[$1,$2]\n"
                                "input w_: $0[$3,$2]\ninput t: $0[$2,$3]\n"

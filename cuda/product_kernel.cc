@@ -17,7 +17,7 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kPad = 8;  // elements after each row, against bank conflicts
-constexpr size_t kMostTilings = 11;
+constexpr size_t kMostTilings = 8;
 
 int StageElements(const Product& p, const Tiling& t, int operand) {
   const int outer = operand == 0 ? t.tm : t.tn, inner = t.bk * t.wk;

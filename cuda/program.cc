@@ -40,9 +40,11 @@ namespace {
 constexpr double kLibraryFlops = 1e6;
 constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
 constexpr double kDnnAttentionFlops = 2e8;
-constexpr double kLargeFlops = 2e9;
+// Of 374 products whose variants were timed, warps alone did none of the large
+// ones fastest and few of those in between, the copy engine none of the small.
+constexpr double kLargeFlops = 4e8, kSomeFlops = 1e8, kSmallFlops = 2e7;
 constexpr int64_t kManyRows = 1024;
-constexpr size_t kFewTilings = 4;
+constexpr size_t kFewTilings = 3;
 constexpr int kMaxLanes = 256;  // of a row
 // Constants and inputs of so many bytes at most are brought to the cache while
 // the kernel before still runs. Larger constants are weights, which products
@@ -397,12 +399,14 @@ class Maker {
     std::vector<Tiling> tilings = Tilings(p, options_.units);
     const std::vector<WarpgroupTiling> groups =
         WarpgroupTilings(p, options_.units);
-    // Where much is to be done, warpgroups do it.
-    if ((p.flops() > kLargeFlops || p.m >= kManyRows) && groups.size() > 1 &&
-        tilings.size() > kFewTilings) {
+    const bool general = tilings.empty();
+    if (general && p.convolution && p.batch > 1) return false;
+    if (groups.size() > 1 && p.flops() >= kLargeFlops) {
+      tilings.clear();
+    } else if (groups.size() > 1 && tilings.size() > kFewTilings &&
+               (p.flops() >= kSomeFlops || p.m >= kManyRows)) {
       tilings.resize(kFewTilings);
     }
-    if (tilings.empty() && p.convolution && p.batch > 1) return false;
     Step step = NewStep(k, o);
     step.flops = p.flops();
     step.bytes += BytesOf(graph_->type(v));
@@ -429,6 +433,7 @@ class Maker {
                                }});
     }
     for (const BulkTiling& t : BulkTilings(p, options_.units)) {
+      if (p.flops() < kSmallFlops) break;
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                  return BulkProduct(call, p, t);
                                }});
@@ -436,7 +441,7 @@ class Maker {
     if (p.depthwise) {
       step.variants.push_back(
           {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
-    } else if (tilings.empty()) {
+    } else if (general) {
       for (const GeneralTiling& t : GeneralTilings(p, options_.units)) {
         step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                    return GeneralProduct(call, p, t);

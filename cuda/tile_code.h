@@ -116,7 +116,7 @@ std::vector<Tiling> Fastest(Guesses<Tiling> found, size_t most) {
 // The likeliest: so many at most, none that takes so many times as long as the
 // first, and two ways to split each shape, so that the guess decides little.
 template <class Tiling>
-std::vector<Tiling> Likeliest(Guesses<Tiling> found, size_t most = 8,
+std::vector<Tiling> Likeliest(Guesses<Tiling> found, size_t most = 6,
                               double times = 2.5) {
   found = ByTime(std::move(found));
   std::vector<Tiling> out;
