@@ -13,6 +13,13 @@
 
 namespace isomer::cost {
 
+namespace {
+
+// What was not measured takes so many times as long as it is said to.
+constexpr double kUnsure = 1.02;
+
+}  // namespace
+
 struct CostModel::Impl {
   Target target;
   Profile profile;
@@ -35,22 +42,34 @@ const Target& CostModel::target() const { return impl_->target; }
 CostModel CostModel::FittedTo(const ir::Graph& graph) const {
   struct Times {
     int64_t measured_ps = 0, estimated_ps = 0;
+    void Add(const CoverKernel& k) {
+      measured_ps += k.time_ps;
+      estimated_ps += k.estimate_ps;
+    }
+    // Between two that are said to take as long, the measured one is taken.
+    double scale() const {
+      return kUnsure * static_cast<double>(measured_ps) /
+             static_cast<double>(estimated_ps);
+    }
   };
   std::map<Family, Times> families;
+  std::map<std::pair<Family, double>, Times> cores;
   const Plan plan = MakePlan(graph);
   for (const Region* region : Planner::RegionsOf(plan, graph.Order())) {
     for (const CoverKernel& k : region->cover->kernels) {
       if (!k.measured) continue;
-      families[k.family].measured_ps += k.time_ps;
-      families[k.family].estimated_ps += k.estimate_ps;
+      families[k.family].Add(k);
+      if (k.core_flops > 0) cores[{k.family, k.core_flops}].Add(k);
     }
   }
   auto impl = std::make_shared<Impl>();
   impl->target = impl_->target;
   impl->profile = impl_->profile;
   for (const auto& [family, times] : families) {
-    impl->target.Scale(family, static_cast<double>(times.measured_ps) /
-                                   static_cast<double>(times.estimated_ps));
+    impl->target.Scale(family, times.scale());
+  }
+  for (const auto& [core, times] : cores) {
+    impl->target.Scale(core.first, core.second, times.scale());
   }
   return CostModel(std::move(impl));
 }

@@ -86,9 +86,10 @@ class CostModel {
   const Target& target() const;
 
   // The same with estimates as good as those of this graph's kernels are that
-  // were measured: of each family all take as many times as long as was
-  // estimated as these do together. Otherwise what was not measured would win,
-  // or lose, for that alone.
+  // were measured: what was not takes as many times as long as estimated as
+  // these do together that are about a product, say, of as many operations, or
+  // else are of its family; and a little more. Otherwise it would win, or lose,
+  // for not being measured alone.
   CostModel FittedTo(const ir::Graph& graph) const;
 
   Plan MakePlan(const ir::Graph& graph) const;

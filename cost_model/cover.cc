@@ -227,6 +227,7 @@ class Search {
     e.legal = true;
     e.kernel.family = shape->family;
     e.kernel.launches = shape->launches;
+    if (shape->core != nullptr) e.kernel.core_flops = shape->core->flops;
     if (shape->launches) e.kernel.estimate_ps = RooflinePs(target_, *shape);
     return e;
   }
@@ -270,7 +271,7 @@ class Search {
       k.measured = true;
     } else {
       k.time_ps = std::llround(static_cast<double>(k.estimate_ps) *
-                               target_.family(k.family).scale);
+                               target_.ScaleOf(k.family, k.core_flops));
     }
   }
 

@@ -27,6 +27,7 @@ struct CoverKernel {
   Family family = Family::kOther;
   std::string signature;  // "" for what does not launch
   std::vector<RegionInput> reads;
+  double core_flops = 0;    // of the product, say, that it is about
   int64_t estimate_ps = 0;  // by which covers are compared
   int64_t time_ps = 0;      // measured, or the estimate as scaled
   bool measured = false;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -76,9 +77,17 @@ class Target {
   // TFLOP/s of products, and of other arithmetic, on elements of a type.
   double peak(DType type) const { return PeakIn(peak_, type); }
   double vector_peak(DType type) const { return PeakIn(vector_peak_, type); }
-  // Kernels of a family take so many times as long.
+  // Kernels of a family, or those of them with so many operations in what they
+  // are about, take so many times as long as figures have it.
   void Scale(Family f, double scale) {
     families_[static_cast<int>(f)].scale = scale;
+  }
+  void Scale(Family f, double core_flops, double scale) {
+    scales_[{f, core_flops}] = scale;
+  }
+  double ScaleOf(Family f, double core_flops) const {
+    const auto it = scales_.find({f, core_flops});
+    return it == scales_.end() ? family(f).scale : it->second;
   }
   const FamilyModel& family(Family f) const {
     return families_[static_cast<int>(f)];
@@ -103,6 +112,7 @@ class Target {
   std::map<DType, double> peak_, vector_peak_;
   std::array<FamilyModel, kNumFamilies> families_;
   std::array<FusionModel, kNumFamilies> fusions_;
+  std::map<std::pair<Family, double>, double> scales_;
   bool concat_in_place_ = false;
   double least_gain_ = 0;
 };
