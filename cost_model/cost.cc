@@ -52,24 +52,20 @@ CostModel CostModel::FittedTo(const ir::Graph& graph) const {
              static_cast<double>(estimated_ps);
     }
   };
-  std::map<Family, Times> families;
-  std::map<std::pair<Family, double>, Times> cores;
+  std::map<std::pair<Family, double>, Times> measured;
   const Plan plan = MakePlan(graph);
   for (const Region* region : Planner::RegionsOf(plan, graph.Order())) {
     for (const CoverKernel& k : region->cover->kernels) {
       if (!k.measured) continue;
-      families[k.family].Add(k);
-      if (k.core_flops > 0) cores[{k.family, k.core_flops}].Add(k);
+      measured[{k.family, Target::kAnyFlops}].Add(k);
+      if (k.core_flops > 0) measured[{k.family, k.core_flops}].Add(k);
     }
   }
   auto impl = std::make_shared<Impl>();
   impl->target = impl_->target;
   impl->profile = impl_->profile;
-  for (const auto& [family, times] : families) {
-    impl->target.Scale(family, times.scale());
-  }
-  for (const auto& [core, times] : cores) {
-    impl->target.Scale(core.first, core.second, times.scale());
+  for (const auto& [kernels, times] : measured) {
+    impl->target.Scale(kernels.first, kernels.second, times.scale());
   }
   return CostModel(std::move(impl));
 }

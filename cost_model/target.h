@@ -42,7 +42,6 @@ struct FamilyModel {
   double wave_us = 0;   // each wave of tiles takes this on top
   int64_t split_k = 1;  // a long sum may be cut in up to so many parts,
   double split_us = 0;  // which takes this on top
-  double scale = 1;     // of all that, as far as it was measured
 };
 
 // What kernels of a family take in beside their core.
@@ -77,17 +76,18 @@ class Target {
   // TFLOP/s of products, and of other arithmetic, on elements of a type.
   double peak(DType type) const { return PeakIn(peak_, type); }
   double vector_peak(DType type) const { return PeakIn(vector_peak_, type); }
-  // Kernels of a family, or those of them with so many operations in what they
-  // are about, take so many times as long as figures have it.
-  void Scale(Family f, double scale) {
-    families_[static_cast<int>(f)].scale = scale;
-  }
+  // Kernels of a family with so many operations in what they are about, or with
+  // kAnyFlops all others, take so many times as long as figures have it.
+  static constexpr double kAnyFlops = -1;
   void Scale(Family f, double core_flops, double scale) {
     scales_[{f, core_flops}] = scale;
   }
   double ScaleOf(Family f, double core_flops) const {
-    const auto it = scales_.find({f, core_flops});
-    return it == scales_.end() ? family(f).scale : it->second;
+    for (double flops : {core_flops, kAnyFlops}) {
+      const auto it = scales_.find({f, flops});
+      if (it != scales_.end()) return it->second;
+    }
+    return 1;
   }
   const FamilyModel& family(Family f) const {
     return families_[static_cast<int>(f)];
