@@ -19,26 +19,30 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr int kStep = 64;  // of k
-constexpr int kPitch = 8;  // floats after each row of sums
-constexpr int kGroup = 8;  // row blocks whose columns are computed together
-constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
+constexpr int kStep = 64; // of k
+constexpr int kPitch = 8; // floats after each row of sums
+constexpr int kGroup = 8; // row blocks whose columns are computed together
+constexpr int kAheadBytes = 64 * 1024; // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
 // them and four lie side by side.
-bool IsDirect(const Product& p, const BulkTiling& t) {
+bool IsDirect(const Product &p, const BulkTiling &t) {
   return t.split == 1 && p.parts == 1 && p.n % 4 == 0;
 }
 
-int SharedBytes(const Product& p, const BulkTiling& t) {
+int SharedBytes(const Product &p, const BulkTiling &t) {
   const int pipeline = t.stages * 2 * kStep * (t.tm + t.tn);
   const int sums = IsDirect(p, t) ? 0 : 4 * t.tm * (t.tn + kPitch);
-  return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
+  return std::max(pipeline, sums) + 1024; // to start at a multiple of 1024
+}
+
+int64_t Blocks(const Product &p, const BulkTiling &t) {
+  return CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn});
 }
 
 // Blocks that a multiprocessor has room for.
-int Fit(const Product& p, const BulkTiling& t) {
-  const int registers = t.threads() * (t.tn / 2 + 40);
+int Fit(const Product &p, const BulkTiling &t) {
+  const int registers = t.threads() * (t.halves() * t.tn / 2 + 40);
   return std::max(
       std::min({kWarpgroupShared / SharedBytes(p, t), 65536 / registers, 4}),
       1);
@@ -71,6 +75,13 @@ __device__ __forceinline__ void iso_barrier_wait(iso_u32 at, int parity) {
         : "=r"(done) : "r"(at), "r"(parity) : "memory");
   }
 }
+// One of two warpgroups waits until the other has passed the turn.
+__device__ __forceinline__ void iso_turn_wait(int turn) {
+  asm volatile("bar.sync %0, 256;" ::"r"(turn + 1) : "memory");
+}
+__device__ __forceinline__ void iso_turn_pass(int turn) {
+  asm volatile("bar.arrive %0, 256;" ::"r"(turn + 1) : "memory");
+}
 // The tile at column x and row y of a matrix, to the cache; to shared memory.
 __device__ __forceinline__ void iso_bring_ahead(const iso_map& map, int x,
                                                 int y) {
@@ -96,13 +107,22 @@ constexpr char kBody[] = R"(
   enum {
     ROW_BLOCKS = (M + TM - 1) / TM,
     COLUMN_BLOCKS = (N + TN - 1) / TN,
+    TILES = ROW_BLOCKS * COLUMN_BLOCKS,
     STEPS = (K + 63) / 64,
     EACH = (STEPS + SPLIT - 1) / SPLIT
   };
-  const int group = blockIdx.x / (GROUP * COLUMN_BLOCKS) * GROUP;
-  const int rows = ROW_BLOCKS - group < GROUP ? ROW_BLOCKS - group : GROUP;
-  const int inside = blockIdx.x % (GROUP * COLUMN_BLOCKS);
-  const int m0 = (group + inside % rows) * TM, n0 = inside / rows * TN;
+  // Tile i of this block, and how many it has.
+  int m0, n0;
+  auto go_to = [&](int i) {
+    const int tile = blockIdx.x + i * gridDim.x;
+    const int group = tile / (GROUP * COLUMN_BLOCKS) * GROUP;
+    const int rows = ROW_BLOCKS - group < GROUP ? ROW_BLOCKS - group : GROUP;
+    const int inside = tile % (GROUP * COLUMN_BLOCKS);
+    m0 = (group + inside % rows) * TM, n0 = inside / rows * TN;
+  };
+  go_to(0);
+  const int tiles =
+      TURNS ? (TILES - 1 - (int)blockIdx.x) / (int)gridDim.x + 1 : 1;
   const int first = part * EACH;
   const int count = first + EACH < STEPS ? EACH : STEPS - first;
   const iso_u32 start = (iso_shared(memory) + 1023) & ~1023u;
@@ -111,23 +131,28 @@ constexpr char kBody[] = R"(
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
       iso_barrier_start(full + 8 * s, 1);
-      iso_barrier_start(empty + 8 * s, WARPS);
+      iso_barrier_start(empty + 8 * s, TURNS ? 4 : WARPS);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   __syncthreads();
-  float d[TN / 2];
-#pragma unroll
-  for (int j = 0; j < TN / 2; ++j) d[j] = 0;
+  float d[HALVES][TN / 2];
   if (warp == WARPS) {
     if (lane == 0) {
-      auto a_bring = [&](int slot, int t) {
+      // Steps are counted over all tiles.
+      auto step_of = [&](int n) {
+        if (!TURNS) return n;
+        go_to(n / STEPS);
+        return n % STEPS;
+      };
+      auto a_bring = [&](int slot, int n) {
+        const int t = step_of(n);
         iso_bring(a_stage + slot * A_BYTES, map0, (first + t) * 64, m0,
                   full + 8 * slot);
       };
       // bring(where in a stage, x, y) for the tiles of a step of b.
-      auto b_tiles = [&](int t, auto bring) {
-        const int k = (first + t) * 64;
+      auto b_tiles = [&](int n, auto bring) {
+        const int k = (first + step_of(n)) * 64;
         if (B_ALONG_N) {
 #pragma unroll
           for (int i = 0; i < TN / 64; ++i) bring(i * 8192, n0 + i * 64, k);
@@ -135,18 +160,19 @@ constexpr char kBody[] = R"(
           bring(0, k, n0);
         }
       };
-      auto b_bring = [&](int slot, int t) {
-        b_tiles(t, [&](int at, int x, int y) {
+      auto b_bring = [&](int slot, int n) {
+        b_tiles(n, [&](int at, int x, int y) {
           iso_bring(b_stage + slot * B_BYTES + at, map1, x, y, full + 8 * slot);
         });
       };
-      const int ahead = count < STAGES ? count : STAGES;
+      const int total = tiles * count;
+      const int ahead = total < STAGES ? total : STAGES;
       for (int t = 0; t < ahead; ++t) {
         iso_barrier_expect(full + 8 * t, A_BYTES + B_BYTES);
         if (B_FIRST) b_bring(t, t);
       }
       // What there is no stage for yet.
-      for (int t = ahead; t < count && t < ahead + AHEAD; ++t) {
+      for (int t = ahead; t < total && t < ahead + AHEAD; ++t) {
         b_tiles(t, [&](int, int x, int y) { iso_bring_ahead(map1, x, y); });
       }
       iso_wait();
@@ -155,7 +181,7 @@ constexpr char kBody[] = R"(
         if (!B_FIRST) b_bring(t, t);
       }
       int slot = 0, parity = 0;
-      for (int t = STAGES; t < count; ++t) {
+      for (int t = STAGES; t < total; ++t) {
         iso_barrier_wait(empty + 8 * slot, parity);
         iso_barrier_expect(full + 8 * slot, A_BYTES + B_BYTES);
         a_bring(slot, t);
@@ -165,34 +191,59 @@ constexpr char kBody[] = R"(
     }
     __syncwarp();
   } else {
+    const int mine = TURNS ? warp / 4 : 0;
     // Where this warpgroup's part of stage 0 lies.
-    const iso_u64 a_first = iso_tile(a_stage + warp / 4 * 8192, false);
+    const iso_u64 a_first =
+        iso_tile(a_stage + (TURNS ? 0 : warp / 4 * 8192), false);
     const iso_u64 b_first = iso_tile(b_stage, B_ALONG_N);
-    int slot = 0, parity = 0, before = 0;
-    for (int t = 0; t < count; ++t) {
-      iso_barrier_wait(full + 8 * slot, parity);
-      __syncwarp();
-      iso_multiply_fence();
+    if (TURNS && mine == 1) iso_turn_pass(0);
+    for (int i = mine; i < tiles; i += TURNS ? 2 : 1) {
+      if (TURNS) go_to(i);
+      int slot = i * count % STAGES, parity = i * count / STAGES % 2;
+      int before = 0;
 #pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        iso_multiply(d, a_first + slot * (A_BYTES / 16) + k * 2,
-                     b_first + slot * (B_BYTES / 16) +
-                         k * (B_ALONG_N ? 128 : 2));
+      for (int h = 0; h < HALVES; ++h) {
+#pragma unroll
+        for (int j = 0; j < TN / 2; ++j) d[h][j] = 0;
       }
-      iso_multiply_commit();
-      iso_multiplied<1>();
-      // The step before is multiplied. Nothing waits for the last ones.
-      if (t > 0 && t - 1 + STAGES < count) {
-        iso_barrier_arrive(empty + 8 * before, lane == 0);
+      // The steps of the tile before are all awaited by then, so that a stage
+      // cannot be full twice meanwhile.
+      if (TURNS) iso_turn_wait(mine);
+      for (int t = 0; t < count; ++t) {
+        iso_barrier_wait(full + 8 * slot, parity);
+        __syncwarp();
+        iso_multiply_fence();
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+#pragma unroll
+          for (int h = 0; h < HALVES; ++h) {
+            iso_multiply(d[h], a_first + slot * (A_BYTES / 16) + h * 512 + k * 2,
+                         b_first + slot * (B_BYTES / 16) +
+                             k * (B_ALONG_N ? 128 : 2));
+          }
+        }
+        iso_multiply_commit();
+        iso_multiplied<1>();
+        // The step before is multiplied. Nothing waits for the last ones.
+        if (t > 0 && (TURNS || t - 1 + STAGES < count)) {
+          iso_barrier_arrive(empty + 8 * before, lane == 0);
+        }
+        before = slot;
+        if (++slot == STAGES) slot = 0, parity ^= 1;
       }
-      before = slot;
-      if (++slot == STAGES) slot = 0, parity ^= 1;
+      if (TURNS && i + 1 < tiles) iso_turn_pass(1 - mine);
+      iso_multiplied<0>();
+      if (TURNS) iso_barrier_arrive(empty + 8 * before, lane == 0);
+#pragma unroll
+      for (int h = 0; h < HALVES; ++h) {
+#pragma unroll
+        for (int j = 0; j < TN / 2; ++j) {
+          asm volatile("" : "+f"(d[h][j])::"memory");
+        }
+      }
+IN_TURN
     }
-    iso_multiplied<0>();
-#pragma unroll
-    for (int j = 0; j < TN / 2; ++j) asm volatile("" : "+f"(d[j])::"memory");
   }
-  iso_wait();
 )";
 
 // Through shared memory; what StoreText gives follows.
@@ -203,8 +254,9 @@ constexpr char kSums[] = R"(
 #pragma unroll
     for (int j = 0; j < TN / 8; ++j) {
       float* at = sums + (warp * 16 + lane / 4) * PITCH + j * 8 + lane % 4 * 2;
-      *(float2*)at = make_float2(d[j * 4], d[j * 4 + 1]);
-      *(float2*)(at + 8 * PITCH) = make_float2(d[j * 4 + 2], d[j * 4 + 3]);
+      *(float2*)at = make_float2(d[0][j * 4], d[0][j * 4 + 1]);
+      *(float2*)(at + 8 * PITCH) =
+          make_float2(d[0][j * 4 + 2], d[0][j * 4 + 3]);
     }
   }
 )";
@@ -215,50 +267,52 @@ constexpr char kSums[] = R"(
 // asked for together; past the end that is read which is there.
 constexpr int kDirectWidth = 4;
 constexpr char kDirect[] = R"(
-  if (warp == WARPS) return;
   enum { FULL = M % TM == 0 && N % TN == 0, TOGETHER = 4 };
   const bool odd = lane % 2;
 #pragma unroll
-  for (int i = 0; i < TN / 8; i += TOGETHER) {
-    float accs[TOGETHER][4];
+  for (int h = 0; h < HALVES; ++h) {
+    const int row = m0 + h * 64 + (TURNS ? warp % 4 : warp) * 16 + lane / 4;
 #pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) {
-      const int low = (i + u) / 2 * 8 + u % 2 * 2, high = low + 4;
-      const float x = __shfl_xor_sync(0xffffffffu, odd ? d[low] : d[high], 1);
-      const float y =
-          __shfl_xor_sync(0xffffffffu, odd ? d[low + 1] : d[high + 1], 1);
-      accs[u][0] = odd ? x : d[low];
-      accs[u][1] = odd ? y : d[low + 1];
-      accs[u][2] = odd ? d[high] : x;
-      accs[u][3] = odd ? d[high + 1] : y;
-    }
-    const int row = m0 + warp * 16 + lane / 4;
-    const int column = n0 + i * 8 + odd * 8 + lane % 4 / 2 * 4;
-    TYPE packs[TOGETHER];
+    for (int i = 0; i < TN / 8; i += TOGETHER) {
+      float accs[TOGETHER][4];
 #pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) {
-      const int mm = FULL || row + u % 2 * 8 < M ? row + u % 2 * 8 : M - 1;
-      const int nn = FULL || column + u / 2 * 16 < N ? column + u / 2 * 16
-                                                     : N - 4;
-      const int j = nn / 4;
-      const float* acc = accs[u];
-      TYPE& pack = packs[u];
+      for (int u = 0; u < TOGETHER; ++u) {
+        const int low = (i + u) / 2 * 8 + u % 2 * 2, high = low + 4;
+        const float x =
+            __shfl_xor_sync(0xffffffffu, odd ? d[h][low] : d[h][high], 1);
+        const float y = __shfl_xor_sync(
+            0xffffffffu, odd ? d[h][low + 1] : d[h][high + 1], 1);
+        accs[u][0] = odd ? x : d[h][low];
+        accs[u][1] = odd ? y : d[h][low + 1];
+        accs[u][2] = odd ? d[h][high] : x;
+        accs[u][3] = odd ? d[h][high + 1] : y;
+      }
+      const int column = n0 + i * 8 + odd * 8 + lane % 4 / 2 * 4;
+      TYPE packs[TOGETHER];
+#pragma unroll
+      for (int u = 0; u < TOGETHER; ++u) {
+        const int mm = FULL || row + u % 2 * 8 < M ? row + u % 2 * 8 : M - 1;
+        const int nn = FULL || column + u / 2 * 16 < N ? column + u / 2 * 16
+                                                       : N - 4;
+        const int j = nn / 4;
+        const float* acc = accs[u];
+        TYPE& pack = packs[u];
 COMPUTE
-    }
+      }
 #pragma unroll
-    for (int u = 0; u < TOGETHER; ++u) {
-      const int mm = row + u % 2 * 8, nn = column + u / 2 * 16, j = nn / 4;
-      if (!FULL && (mm >= M || nn >= N)) continue;
-      const TYPE& pack = packs[u];
+      for (int u = 0; u < TOGETHER; ++u) {
+        const int mm = row + u % 2 * 8, nn = column + u / 2 * 16, j = nn / 4;
+        if (!FULL && (mm >= M || nn >= N)) continue;
+        const TYPE& pack = packs[u];
 SAVE
+      }
     }
   }
 )";
 
 // Microseconds, roughly, as in warpgroup_kernel.cc.
-double Guess(const Product& p, const BulkTiling& t, int units) {
-  const int64_t blocks =
-      CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn}) * t.split;
+double Guess(const Product &p, const BulkTiling &t, int units) {
+  const int64_t blocks = Blocks(p, t) * t.split;
   const double steps =
       std::ceil(static_cast<double>(CeilDiv(p.k, int64_t{kStep})) / t.split);
   const auto [busy, waves] = OccupancyOf(blocks, t.split, Fit(p, t), units);
@@ -269,19 +323,21 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
   // While one block stores, another multiplies.
   const double results = 4.0 * t.tm * t.tn / 100e3;
   const double sharing = t.split > 1 ? 1 + t.split * (0.25 + results) : 0;
+  if (t.stay > 0)
+    return 1.2 + waves * steps * step + results;
   return waves * (1.2 + steps * step + results + sharing);
 }
 
 // How many steps of b a block brings to the cache before it may read a: where b
 // comes from memory in every run, and few blocks read the same of it.
-int AheadSteps(const ProductCall& call, const Product& p, const BulkTiling& t) {
+int AheadSteps(const ProductCall &call, const Product &p, const BulkTiling &t) {
   return HasColdB(call, p) && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn)
                                               : 0;
 }
 
 // The matrix that the copy engine takes boxes of: `inner` contiguous elements
 // of `outer` rows.
-TensorMap MapOf(const ProductCall& call, const std::string& pointer,
+TensorMap MapOf(const ProductCall &call, const std::string &pointer,
                 int64_t offset, int64_t columns, int64_t rows, int64_t step,
                 int inner, int outer) {
   TensorMap map;
@@ -297,62 +353,80 @@ TensorMap MapOf(const ProductCall& call, const std::string& pointer,
   return map;
 }
 
-}  // namespace
+} // namespace
 
 std::string BulkTiling::ToString() const {
+  if (stay > 0)
+    return absl::StrFormat("tma %dx%d s%d turns", tm, tn, stages);
   return absl::StrFormat("tma %dx%d s%d z%d", tm, tn, stages, split);
 }
 
-std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
-  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
+std::vector<BulkTiling> BulkTilings(const Product &p, int units) {
+  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16)
+    return {};
   const std::optional<LibraryProduct> matrices = AsLibraryProduct(p);
   if (!matrices || !matrices->a_inner || p.batch != 1 || p.m * p.n * p.k == 0) {
     return {};
   }
   static constexpr BulkTiling kShapes[] = {
-      {192, 192, 4}, {128, 256, 4}, {128, 192, 5}, {128, 128, 6}, {128, 128, 3},
-      {128, 64, 4},  {64, 256, 5},  {64, 128, 4},  {64, 64, 6},
+      {256, 128, 4}, {192, 192, 4}, {128, 256, 4}, {128, 192, 5}, {128, 128, 6},
+      {128, 128, 3}, {128, 64, 4},  {64, 256, 5},  {64, 128, 4},  {64, 64, 6},
   };
   Guesses<BulkTiling> found;
   const int64_t steps = CeilDiv(p.k, int64_t{kStep});
   for (BulkTiling t : kShapes) {
-    if (t.tn > 64 && t.tn >= 2 * p.n) continue;
-    if (t.tm > 64 && t.tm >= 2 * p.m) continue;
+    if (t.tn > 64 && t.tn >= 2 * p.n)
+      continue;
+    if (t.tm > 64 && t.tm >= 2 * p.m)
+      continue;
     for (int split : {1, 2, 4, 8}) {
       t.split = split;
       // Each block has steps of its own.
-      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split) continue;
-      if (SharedBytes(p, t) > kWarpgroupShared) continue;
+      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split)
+        continue;
+      if (SharedBytes(p, t) > kWarpgroupShared)
+        continue;
       found.push_back({Guess(p, t, units), t});
     }
+  }
+  // Where there are tiles enough that results of one can be computed while the
+  // next is multiplied.
+  const BulkTiling stay{128, 128, 6, 1, units};
+  if (IsDirect(p, stay) && Blocks(p, stay) > units) {
+    found.push_back({Guess(p, stay, units), stay});
   }
   return Likeliest(std::move(found));
 }
 
-absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
-                                         const Product& p,
-                                         const BulkTiling& t) {
+absl::StatusOr<KernelSource>
+BulkProduct(const ProductCall &call, const Product &p, const BulkTiling &t) {
   const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
-  std::string store;
+  std::string in_turn, store = "  iso_wait();\n";
   if (IsDirect(p, t)) {
     ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
-    store = absl::StrReplaceAll(
+    const std::string direct = absl::StrReplaceAll(
         kDirect, {{"COMPUTE", e.compute}, {"SAVE", e.store}, {"TYPE", e.type}});
+    if (t.stay > 0) {
+      in_turn = absl::StrCat(std::exchange(store, ""), direct);
+    } else {
+      absl::StrAppend(&store, "  if (warp == WARPS) return;\n", direct);
+    }
   } else {
     ASSIGN_OR_RETURN(const StoreCode code, StoreText(call, p, width));
-    store = absl::StrCat(kSums, code.store);
+    absl::StrAppend(&store, kSums, code.store);
   }
   const LibraryProduct matrices = *AsLibraryProduct(p);
   const bool along_n = !matrices.b_inner;
   const std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, WK = 1, STAGES = %d, SPLIT = %d, NT = %d,\n"
-      "       WARPS = TM / 16, GROUP = %d, A_BYTES = TM * 128,\n"
+      "       TURNS = %d, WARPS = NT / 32 - 1, HALVES = %d,\n"
+      "       GROUP = %d, A_BYTES = TM * 128,\n"
       "       B_BYTES = TN * 128, PITCH = TN + %d, WIDTH = %d,\n"
       "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
-      t.tm, t.tn, t.stages, t.split, t.threads(), kGroup, kPitch, width,
-      ReadyOf(call, p).b ? 1 : 0, along_n ? 1 : 0, AheadSteps(call, p, t), p.m,
-      p.n, p.k);
+      t.tm, t.tn, t.stages, t.split, t.threads(), t.stay > 0 ? 1 : 0,
+      t.halves(), kGroup, kPitch, width, ReadyOf(call, p).b ? 1 : 0,
+      along_n ? 1 : 0, AheadSteps(call, p, t), p.m, p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),
@@ -370,14 +444,13 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                defines),
        .threads = t.threads(),
        .blocks = Fit(p, t)},
-      absl::StrCat(kBody, store));
-  out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm}) *
-                               CeilDiv(p.n, int64_t{t.tn})),
-              1, t.split};
+      absl::StrCat(absl::StrReplaceAll(kBody, {{"IN_TURN", in_turn}}), store));
+  const auto blocks = static_cast<int>(Blocks(p, t));
+  out.grid = {t.stay > 0 ? std::min(t.stay, blocks) : blocks, 1, t.split};
   out.block = t.threads();
   out.shared_bytes = SharedBytes(p, t);
   out.cluster = t.split;
   return out;
 }
 
-}  // namespace isomer::cuda
+} // namespace isomer::cuda

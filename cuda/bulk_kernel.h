@@ -1,7 +1,6 @@
 // The source of kernels for products of 16-bit floats on Hopper whose tiles the
 // copy engine brings (TMA): one warp asks for tiles, warpgroups multiply them
-// where they lie in shared memory (wgmma). Blocks that multiply the same
-// columns may bring these once for all of them. Operands are matrices, so
+// where they lie in shared memory (wgmma). Operands are matrices, so
 // convolutions are among them only where they have one tap; anything pointwise
 // may follow.
 #ifndef ISOMER_CUDA_BULK_KERNEL_H_
@@ -16,12 +15,16 @@
 namespace isomer::cuda {
 
 // How a product is cut. Warpgroups have 64 rows each of a tile of tm x tn;
-// `split` blocks share k.
+// `split` blocks share k. Or so many blocks stay and go on from tile to tile,
+// each with two warpgroups that take turns: one multiplies its tile while the
+// other computes and stores the results of its own.
 struct BulkTiling {
-  int tm = 128, tn = 128, stages = 4, split = 1;
+  int tm = 128, tn = 128, stages = 4, split = 1, stay = 0;
 
-  int threads() const { return 2 * tm + 32; }
-  // "tma 128x128 s4 z1".
+  // Times 64 rows, of a warpgroup.
+  int halves() const { return stay > 0 ? tm / 64 : 1; }
+  int threads() const { return (stay > 0 ? 256 : 2 * tm) + 32; }
+  // "tma 128x128 s4 z1", "tma 128x128 s6 turns".
   std::string ToString() const;
 };
 

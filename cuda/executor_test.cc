@@ -568,6 +568,19 @@ TEST_F(OnDevice, Norms) {
           absl::StrCat("input x: ", type, shape, "\ninput s: ", type, "[", n,
                        "]\nl = rms_norm(x, s, axis=2)\n", "output y = l\n"),
           true);
+      // What is normed is a result too; rows are read and stored in other
+      // orders.
+      const std::string turned = absl::Substitute(
+          "input x: $0[7,3,$1]\ninput z: $0[3,7,$1]\n"
+          "input s: $0[$1]\nt = transpose(x, perm=[1 0 2])\n"
+          "a = add(t, z)\nl = rms_norm(a, s, axis=2)\n",
+          type, n);
+      Compare(absl::StrCat(turned, "output y = l\noutput a = a\n"), true);
+      Compare(absl::StrCat(turned,
+                           "u = transpose(l, perm=[1 0 2])\n"
+                           "r = reshape(u, shape=[21 ",
+                           n, "])\noutput y = r\n"),
+              true);
     }
   }
 }
@@ -598,7 +611,8 @@ TEST_F(OnDevice, LargeProducts) {
   };
   for (const Case& c :
        {Case{300, 264, 136, "f16"}, Case{1000, 520, 776, "bf16"},
-        Case{130, 64, 1352, "f16"}, Case{640, 512, 256, "f16"}}) {
+        Case{130, 64, 1352, "f16"}, Case{640, 512, 256, "f16"},
+        Case{1700, 1416, 136, "bf16"}, Case{1536, 1536, 64, "f16"}}) {
     for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, v)"}) {
       Compare(absl::Substitute("input x: $0[$1,$3]\ninput r: $0[$1,$2]\n"
                                "input w_: $0[$3,$2]\ninput t: $0[$2,$3]\n"

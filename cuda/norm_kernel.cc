@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
@@ -14,13 +15,13 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kWidth = 8;
-constexpr int64_t kMaxPieces = 4;  // of a thread
+constexpr int64_t kMaxPieces = 4; // of a thread
 constexpr int kMaxLanes = 512;
 
 constexpr char kBody[] = R"(
   const int row = blockIdx.x * ROWS + threadIdx.x / LANES;
   const int lane = threadIdx.x % LANES;
-  iso_wait();
+FACTORS
   if (row >= COUNT) return;
 INDICES
   float x[PIECES][8], sum = 0;
@@ -60,67 +61,137 @@ RESULTS
   }
 )";
 
-// Code over the indices i0, ... of a row and pieces j of its elements.
-struct RowCode {
-  ElementCode code;
-  std::vector<DimExpr> index;  // of element 0 of a piece
-  RowCode(const ProductCall& call, const std::vector<int64_t>& shape)
-      : code(*call.graph) {
-    for (const Operand& o : call.inputs) code.Bind(o.value, o.place);
-    code.SetVector(kWidth);
-    for (size_t d = 0; d + 1 < shape.size(); ++d) {
-      index.push_back(code.NewIndex(absl::StrCat("i", d), shape[d]));
-    }
-    index.push_back(code.NewIndex("j", shape.back() / kWidth) *
-                    DimExpr(kWidth));
-  }
-  std::vector<DimExpr> At(int u) const {
-    std::vector<DimExpr> at = index;
-    at.back() += DimExpr(u);
-    return at;
+struct Call {
+  const ir::Graph &graph;
+  Value core;
+  const std::vector<Operand> &inputs;
+  const std::vector<Operand> &outputs;
+
+  const ir::Node &norm() const { return graph.node(core.node); }
+  const std::vector<int64_t> &shape() const {
+    return graph.type(outputs[0].value).shape;
   }
 };
 
-absl::StatusOr<std::string> ElementsText(const ProductCall& call,
-                                         const std::vector<int64_t>& shape) {
-  RowCode row(call, shape);
-  const Value operand = call.graph->node(call.core.node).inputs[0];
+// Code over the indices i0, ... of a row of results and pieces j of it.
+class RowCode {
+public:
+  explicit RowCode(const Call &call) : call_(call), code_(call.graph) {
+    for (const Operand &o : call.inputs)
+      code_.Bind(o.value, o.place);
+    code_.SetVector(kWidth);
+    const std::vector<int64_t> &shape = call.shape();
+    for (size_t d = 0; d + 1 < shape.size(); ++d) {
+      index_.push_back(code_.NewIndex(absl::StrCat("i", d), shape[d]));
+    }
+    index_.push_back(code_.NewIndex("j", shape.back() / kWidth) *
+                     DimExpr(kWidth));
+  }
+
+  ElementCode &code() { return code_; }
+  // The index of element u of a piece of a result.
+  std::vector<DimExpr> At(int u) const {
+    std::vector<DimExpr> at = index_;
+    at.back() += DimExpr(u);
+    return at;
+  }
+  // And of the element of the norm that it is made of; nothing if that is not
+  // as far into its row.
+  absl::StatusOr<std::optional<std::vector<DimExpr>>> NormAt(int u) const {
+    const std::vector<DimExpr> at = At(u);
+    if (call_.graph.type(call_.core).shape == call_.shape())
+      return at;
+    RowCode views(call_);
+    views.code_.Bind(call_.core, {});
+    ASSIGN_OR_RETURN(const auto source,
+                     views.code_.SourceOf(call_.outputs[0].value, at));
+    if (!source || source->value != call_.core ||
+        source->index.back() != at.back()) {
+      return std::nullopt;
+    }
+    return source->index;
+  }
+
+private:
+  const Call &call_;
+  ElementCode code_;
+  std::vector<DimExpr> index_; // of element 0 of a piece
+};
+
+absl::StatusOr<std::optional<std::string>> ElementsText(const Call &call) {
+  RowCode row(call);
   std::string taken;
   for (int u = 0; u < kWidth; ++u) {
-    ASSIGN_OR_RETURN(const std::string value, row.code.At(operand, row.At(u)));
+    ASSIGN_OR_RETURN(const auto at, row.NormAt(u));
+    if (!at)
+      return std::nullopt;
+    ASSIGN_OR_RETURN(const std::string value,
+                     row.code().At(call.norm().inputs[0], *at));
     absl::StrAppend(&taken, "x[t][", u, "] = ", value, ";\n");
   }
-  return absl::StrCat(row.code.Close(), taken);
+  return absl::StrCat(row.code().Close(), taken);
+}
+
+// Reads what rows are scaled and moved by to f1 and f2: before the kernel waits
+// for the one before if it may, and in any case before rows are summed up.
+absl::StatusOr<std::string> FactorsText(const Call &call) {
+  RowCode row(call);
+  const ir::Node &norm = call.norm();
+  std::string arrays, taken, wait = "iso_wait();\n";
+  bool there = true;
+  for (size_t k = 1; k < norm.inputs.size(); ++k) {
+    there = there && absl::c_any_of(call.inputs, [&](const Operand &o) {
+              return o.value == norm.inputs[k] && o.there;
+            });
+    absl::StrAppend(&arrays, "  float f", k, "[PIECES][8];\n");
+    for (int u = 0; u < kWidth; ++u) {
+      ASSIGN_OR_RETURN(const std::string factor,
+                       row.code().At(norm.inputs[k], {row.At(u).back()}));
+      absl::StrAppend(&taken, "f", k, "[t][", u, "] = ", factor, ";\n");
+    }
+  }
+  std::string text = absl::StrCat(
+      arrays,
+      "#pragma unroll\n  for (int t = 0; t < PIECES; ++t) {\n"
+      "    const int j = t * LANES + lane;\n    if (j >= CHUNKS) continue;\n",
+      row.code().Close(), taken, "  }\n");
+  return there ? absl::StrCat(text, wait) : absl::StrCat(wait, text);
 }
 
 // Scaled, moved, through what comes after the norm, and stored.
-absl::StatusOr<std::string> ResultsText(const ProductCall& call,
-                                        const std::vector<int64_t>& shape) {
-  RowCode row(call, shape);
-  const ir::Node& core = call.graph->node(call.core.node);
-  std::vector<std::string> values;
-  std::vector<DimExpr> offsets;
+absl::StatusOr<std::string> ResultsText(const Call &call) {
+  RowCode row(call);
+  const ir::Node &norm = call.norm();
+  std::vector<std::vector<std::string>> values(call.outputs.size());
+  std::vector<std::vector<DimExpr>> offsets(call.outputs.size());
   for (int u = 0; u < kWidth; ++u) {
-    const std::vector<DimExpr> at = row.At(u);
+    ASSIGN_OR_RETURN(const auto at, row.NormAt(u));
     std::string normed = absl::StrCat("acc[", u, "]");
-    const char* const operators[] = {"", " * ", " + "};
-    for (size_t k = 1; k < core.inputs.size(); ++k) {
-      ASSIGN_OR_RETURN(const std::string factor,
-                       row.code.At(core.inputs[k], {at.back()}));
-      absl::StrAppend(&normed, operators[k], factor);
+    const char *const operators[] = {"", " * ", " + "};
+    for (size_t k = 1; k < norm.inputs.size(); ++k) {
+      absl::StrAppend(&normed, operators[k], "f", k, "[t][", u, "]");
     }
-    row.code.BindElement(call.core, at, absl::StrCat("(", normed, ")"));
-    ASSIGN_OR_RETURN(std::string value, row.code.At(call.output.value, at));
-    values.push_back(std::move(value));
-    offsets.push_back(row.code.Offset(call.output.place, at));
+    row.code().BindElement(norm.inputs[0], *at, absl::StrCat("x[t][", u, "]"));
+    row.code().BindElement(call.core, *at, absl::StrCat("(", normed, ")"));
+    for (size_t o = 0; o < call.outputs.size(); ++o) {
+      ASSIGN_OR_RETURN(std::string value,
+                       row.code().At(call.outputs[o].value, row.At(u)));
+      values[o].push_back(std::move(value));
+      offsets[o].push_back(row.code().Offset(call.outputs[o].place, row.At(u)));
+    }
   }
-  std::string text = row.code.Close();
-  return absl::StrCat(
-      text, StoreElements(call.output.place, values, offsets, row.code));
+  std::string text = row.code().Close();
+  for (size_t o = 0; o < call.outputs.size(); ++o) {
+    absl::StrAppend(
+        &text, "{\n",
+        StoreElements(call.outputs[o].place, values[o], offsets[o], row.code()),
+        "}\n");
+  }
+  return text;
 }
 
 // "const int i0 = row / 3, i1 = row % 3;"
-std::string IndicesText(const std::vector<int64_t>& shape) {
+std::string IndicesText(const std::vector<int64_t> &shape) {
   std::string text;
   int64_t below = 1;
   for (size_t d = shape.size() - 1; d-- > 0;) {
@@ -131,47 +202,60 @@ std::string IndicesText(const std::vector<int64_t>& shape) {
   return text;
 }
 
-}  // namespace
+} // namespace
 
-absl::StatusOr<std::optional<KernelSource>> NormKernel(
-    const ProductCall& call) {
-  const ir::Node& core = call.graph->node(call.core.node);
-  const std::vector<int64_t> shape = call.graph->type(call.core).shape;
-  const int64_t length = shape.back();
-  for (const Operand& o : call.inputs) {
+absl::StatusOr<std::optional<KernelSource>>
+NormKernel(const ir::Graph &graph, Value core,
+           const std::vector<Operand> &inputs,
+           const std::vector<Operand> &outputs) {
+  const Call call{graph, core, inputs, outputs};
+  const ir::Node &norm = call.norm();
+  const TensorType &type = graph.type(core);
+  const int64_t length = type.shape.back();
+  for (const Operand &o : inputs) {
     if (IsFloat(o.place.dtype) && ByteSize(o.place.dtype) != 2) {
       return std::nullopt;
     }
   }
-  if (core.attrs->Int("axis") + 1 != static_cast<int64_t>(shape.size()) ||
-      length % kWidth != 0 || ByteSize(call.output.place.dtype) != 2 ||
-      call.graph->type(call.output.value).shape != shape) {
+  for (const Operand &o : outputs) {
+    if (ByteSize(o.place.dtype) != 2)
+      return std::nullopt;
+  }
+  if (norm.attrs->Int("axis") + 1 != type.rank() || length % kWidth != 0 ||
+      call.shape().empty() || call.shape().back() != length) {
     return std::nullopt;
   }
-  const int64_t chunks = length / kWidth, rows = NumElements(shape) / length;
+  const int64_t chunks = length / kWidth, rows = NumElements(type) / length;
   int lanes = 32;
-  while (lanes < kMaxLanes && lanes * kMaxPieces < chunks) lanes *= 2;
-  if (lanes * kMaxPieces < chunks) return std::nullopt;
+  while (lanes < kMaxLanes && lanes * kMaxPieces < chunks)
+    lanes *= 2;
+  if (lanes * kMaxPieces < chunks)
+    return std::nullopt;
   const int per_block = lanes == 32 && rows >= 132 * 8 ? 4 : 1;
-  ASSIGN_OR_RETURN(const std::string elements, ElementsText(call, shape));
-  ASSIGN_OR_RETURN(const std::string results, ResultsText(call, shape));
+  ASSIGN_OR_RETURN(const auto elements, ElementsText(call));
+  if (!elements)
+    return std::nullopt;
+  ASSIGN_OR_RETURN(const std::string factors, FactorsText(call));
+  ASSIGN_OR_RETURN(const std::string results, ResultsText(call));
+  const std::string body =
+      absl::StrReplaceAll(kBody, {{"FACTORS", factors},
+                                  {"INDICES", IndicesText(call.shape())},
+                                  {"ELEMENTS", *elements},
+                                  {"RESULTS", results}});
   const std::string text = absl::StrReplaceAll(
-      kBody,
+      body,
       {{"ROWS", absl::StrCat(per_block)},
        {"LANES", absl::StrCat(lanes)},
        {"COUNT", absl::StrCat(rows)},
        {"PIECES", absl::StrCat(CeilDiv(chunks, int64_t{lanes}))},
        {"CHUNKS", absl::StrCat(chunks)},
-       {"CENTRED", core.Is("layer_norm") ? "true" : "false"},
+       {"CENTRED", norm.Is("layer_norm") ? "true" : "false"},
        {"LENGTH", absl::StrCat(length, ".0f")},
-       {"EPSILON", absl::StrFormat("%.9ef", core.attrs->Float("epsilon"))},
-       {"INDICES", IndicesText(shape)},
-       {"ELEMENTS", elements},
-       {"RESULTS", results}});
+       {"EPSILON", absl::StrFormat("%.9ef", norm.attrs->Float("epsilon"))}});
   KernelSource source;
   source.block = lanes * per_block;
-  source.text = KernelText({.inputs = call.inputs,
-                            .outputs = {call.output},
+  source.text = KernelText({.inputs = inputs,
+                            .outputs = outputs,
                             .threads = source.block,
                             .lanes = lanes},
                            text);
@@ -179,4 +263,4 @@ absl::StatusOr<std::optional<KernelSource>> NormKernel(
   return source;
 }
 
-}  // namespace isomer::cuda
+} // namespace isomer::cuda

@@ -5,15 +5,19 @@
 #define ISOMER_CUDA_NORM_KERNEL_H_
 
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
-#include "cuda/product.h"
+#include "cuda/kernel.h"
 
 namespace isomer::cuda {
 
-// The kernel for a call whose core is the norm, and whose result has its shape;
-// nothing if its form is another.
-absl::StatusOr<std::optional<KernelSource>> NormKernel(const ProductCall& call);
+// The kernel for outputs of one shape, of which those that are not the norm's
+// operand are made of the norm `core`: of its shape, or views of it. Nothing if
+// its form is another.
+absl::StatusOr<std::optional<KernelSource>> NormKernel(
+    const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
+    const std::vector<Operand>& outputs);
 
 }  // namespace isomer::cuda
 

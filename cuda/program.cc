@@ -615,17 +615,18 @@ class Maker {
                        const std::vector<int>& which,
                        const std::vector<Operand>& outputs, Step& step) {
     const std::set<std::string> norms = {"layer_norm", "rms_norm"};
-    if (k.family != "norm" || which.size() != 1) return absl::OkStatus();
-    ASSIGN_OR_RETURN(const Opened whole,
-                     Open(k, k.nodes, {k.outputs[which[0]]}, norms));
+    if (k.family != "norm") return absl::OkStatus();
+    std::vector<Value> made;
+    for (int i : which) made.push_back(k.outputs[i]);
+    ASSIGN_OR_RETURN(const Opened whole, Open(k, k.nodes, made, norms));
     if (whole.buffers != o.buffers) return absl::OkStatus();
-    std::optional<ProductCall> call =
+    const std::optional<ProductCall> call =
         CallOf(whole, 1, {"layer_norm", "rms_norm"});
     if (!call) return absl::OkStatus();
-    call->output = outputs[0];
-    call->output.value = whole.outputs[0];
+    std::vector<Operand> to = outputs;
+    for (size_t i = 0; i < to.size(); ++i) to[i].value = whole.outputs[i];
     // What stands around it may be more than this kernel can do.
-    const auto source = NormKernel(*call);
+    const auto source = NormKernel(*call->graph, call->core, call->inputs, to);
     if (!source.ok() || !*source) return absl::OkStatus();
     step.variants.insert(
         step.variants.begin(),

@@ -586,6 +586,33 @@ TEST(Program, NormsReadWhatProductsStore) {
   EXPECT_EQ(shared->steps[1].arguments.size(), 4);
 }
 
+// Rows stay in registers where what is normed is a result too, and where rows
+// are stored in another order.
+TEST(Program, NormsKeepRowsInRegisters) {
+  const auto compiler = Compiler::Open();
+  const std::string start =
+      "input x: f16[5,16,768]\ninput b: f16[16,5,768]\nconst s: f16[768] = "
+      "0.5\n"
+      "const c: f16[768] = 0.25\nt = transpose(x, perm=[1 0 2])\na = add(t, "
+      "b)\n"
+      "l = layer_norm(a, s, c, axis=2)\n";
+  for (const char* rest :
+       {"output y = l\noutput z = a\n",
+        "u = transpose(l, perm=[1 0 2])\noutput y = u\n",
+        "u = transpose(l, perm=[1 0 2])\nr = reshape(u, shape=[80 768])\n"
+        "output y = r\n"}) {
+    const auto p = Make(start + rest);
+    ASSERT_TRUE(p.ok()) << p.status();
+    ASSERT_EQ(p->steps.size(), 1u) << rest << Steps(*p);
+    EXPECT_EQ(p->steps[0].variants[0].name, "norm") << rest;
+    const auto source = p->steps[0].variants[0].source();
+    ASSERT_TRUE(source.ok()) << source.status();
+    if (!compiler.ok()) continue;
+    const auto code = compiler->Compile(source->text, "sm_90a");
+    EXPECT_TRUE(code.ok()) << code.status() << source->text;
+  }
+}
+
 TEST(Program, KernelsNoteWhenTheyRun) {
   const auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
