@@ -24,7 +24,6 @@ and max-autotune, which times as it compiles, does so when nothing else runs.
 
 import argparse
 import copy
-import inspect
 import json
 import math
 import pathlib
@@ -304,9 +303,9 @@ def compare(net, files):
     torch.backends.cudnn.allow_tf32 = False
     exact = copy.deepcopy(net).float()
     with numpy.load(files["inputs"]) as given, torch.no_grad():
-        inputs = [torch.from_numpy(given[n]).cuda() for n in inspect.signature(net.forward).parameters]
-        want = exact(*(x.float() for x in inputs))
-        got = {"eager": net(*inputs)}
+        inputs = {name: torch.from_numpy(given[name]).cuda() for name in given.files}
+        want = exact(**{name: x.float() for name, x in inputs.items()})
+        got = {"eager": net(**inputs)}
     for form in ("original", "optimised"):
         with numpy.load(files[form]) as results:
             got[form] = torch.from_numpy(results[results.files[0]]).cuda()

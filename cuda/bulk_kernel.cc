@@ -19,29 +19,29 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr int kStep = 64; // of k
-constexpr int kPitch = 8; // floats after each row of sums
-constexpr int kGroup = 8; // row blocks whose columns are computed together
-constexpr int kAheadBytes = 64 * 1024; // of b, that a block asks for early
+constexpr int kStep = 64;  // of k
+constexpr int kPitch = 8;  // floats after each row of sums
+constexpr int kGroup = 8;  // row blocks whose columns are computed together
+constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
 // them and four lie side by side.
-bool IsDirect(const Product &p, const BulkTiling &t) {
+bool IsDirect(const Product& p, const BulkTiling& t) {
   return t.split == 1 && p.parts == 1 && p.n % 4 == 0;
 }
 
-int SharedBytes(const Product &p, const BulkTiling &t) {
+int SharedBytes(const Product& p, const BulkTiling& t) {
   const int pipeline = t.stages * 2 * kStep * (t.tm + t.tn);
   const int sums = IsDirect(p, t) ? 0 : 4 * t.tm * (t.tn + kPitch);
-  return std::max(pipeline, sums) + 1024; // to start at a multiple of 1024
+  return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
 }
 
-int64_t Blocks(const Product &p, const BulkTiling &t) {
+int64_t Blocks(const Product& p, const BulkTiling& t) {
   return CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn});
 }
 
 // Blocks that a multiprocessor has room for.
-int Fit(const Product &p, const BulkTiling &t) {
+int Fit(const Product& p, const BulkTiling& t) {
   const int registers = t.threads() * (t.halves() * t.tn / 2 + 40);
   return std::max(
       std::min({kWarpgroupShared / SharedBytes(p, t), 65536 / registers, 4}),
@@ -267,7 +267,10 @@ constexpr char kSums[] = R"(
 // asked for together; past the end that is read which is there.
 constexpr int kDirectWidth = 4;
 constexpr char kDirect[] = R"(
-  enum { FULL = M % TM == 0 && N % TN == 0, TOGETHER = 4 };
+  enum {
+    FULL = M % TM == 0 && N % TN == 0,
+    TOGETHER = TN > 128 ? TN / 16 : TN / 8
+  };
   const bool odd = lane % 2;
 #pragma unroll
   for (int h = 0; h < HALVES; ++h) {
@@ -311,7 +314,7 @@ SAVE
 )";
 
 // Microseconds, roughly, as in warpgroup_kernel.cc.
-double Guess(const Product &p, const BulkTiling &t, int units) {
+double Guess(const Product& p, const BulkTiling& t, int units) {
   const int64_t blocks = Blocks(p, t) * t.split;
   const double steps =
       std::ceil(static_cast<double>(CeilDiv(p.k, int64_t{kStep})) / t.split);
@@ -323,21 +326,20 @@ double Guess(const Product &p, const BulkTiling &t, int units) {
   // While one block stores, another multiplies.
   const double results = 4.0 * t.tm * t.tn / 100e3;
   const double sharing = t.split > 1 ? 1 + t.split * (0.25 + results) : 0;
-  if (t.stay > 0)
-    return 1.2 + waves * steps * step + results;
+  if (t.stay > 0) return 1.2 + waves * steps * step + results;
   return waves * (1.2 + steps * step + results + sharing);
 }
 
 // How many steps of b a block brings to the cache before it may read a: where b
 // comes from memory in every run, and few blocks read the same of it.
-int AheadSteps(const ProductCall &call, const Product &p, const BulkTiling &t) {
+int AheadSteps(const ProductCall& call, const Product& p, const BulkTiling& t) {
   return HasColdB(call, p) && p.m <= 2 * t.tm ? kAheadBytes / (2 * kStep * t.tn)
                                               : 0;
 }
 
 // The matrix that the copy engine takes boxes of: `inner` contiguous elements
 // of `outer` rows.
-TensorMap MapOf(const ProductCall &call, const std::string &pointer,
+TensorMap MapOf(const ProductCall& call, const std::string& pointer,
                 int64_t offset, int64_t columns, int64_t rows, int64_t step,
                 int inner, int outer) {
   TensorMap map;
@@ -353,17 +355,15 @@ TensorMap MapOf(const ProductCall &call, const std::string &pointer,
   return map;
 }
 
-} // namespace
+}  // namespace
 
 std::string BulkTiling::ToString() const {
-  if (stay > 0)
-    return absl::StrFormat("tma %dx%d s%d turns", tm, tn, stages);
+  if (stay > 0) return absl::StrFormat("tma %dx%d s%d turns", tm, tn, stages);
   return absl::StrFormat("tma %dx%d s%d z%d", tm, tn, stages, split);
 }
 
-std::vector<BulkTiling> BulkTilings(const Product &p, int units) {
-  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16)
-    return {};
+std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
+  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
   const std::optional<LibraryProduct> matrices = AsLibraryProduct(p);
   if (!matrices || !matrices->a_inner || p.batch != 1 || p.m * p.n * p.k == 0) {
     return {};
@@ -375,17 +375,13 @@ std::vector<BulkTiling> BulkTilings(const Product &p, int units) {
   Guesses<BulkTiling> found;
   const int64_t steps = CeilDiv(p.k, int64_t{kStep});
   for (BulkTiling t : kShapes) {
-    if (t.tn > 64 && t.tn >= 2 * p.n)
-      continue;
-    if (t.tm > 64 && t.tm >= 2 * p.m)
-      continue;
+    if (t.tn > 64 && t.tn >= 2 * p.n) continue;
+    if (t.tm > 64 && t.tm >= 2 * p.m) continue;
     for (int split : {1, 2, 4, 8}) {
       t.split = split;
       // Each block has steps of its own.
-      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split)
-        continue;
-      if (SharedBytes(p, t) > kWarpgroupShared)
-        continue;
+      if (CeilDiv(steps, CeilDiv(steps, int64_t{split})) != split) continue;
+      if (SharedBytes(p, t) > kWarpgroupShared) continue;
       found.push_back({Guess(p, t, units), t});
     }
   }
@@ -398,8 +394,9 @@ std::vector<BulkTiling> BulkTilings(const Product &p, int units) {
   return Likeliest(std::move(found));
 }
 
-absl::StatusOr<KernelSource>
-BulkProduct(const ProductCall &call, const Product &p, const BulkTiling &t) {
+absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
+                                         const Product& p,
+                                         const BulkTiling& t) {
   const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
   std::string in_turn, store = "  iso_wait();\n";
   if (IsDirect(p, t)) {
@@ -453,4 +450,4 @@ BulkProduct(const ProductCall &call, const Product &p, const BulkTiling &t) {
   return out;
 }
 
-} // namespace isomer::cuda
+}  // namespace isomer::cuda

@@ -15,7 +15,7 @@ namespace isomer::cuda {
 namespace {
 
 constexpr int kWidth = 8;
-constexpr int64_t kMaxPieces = 4; // of a thread
+constexpr int64_t kMaxPieces = 4;  // of a thread
 constexpr int kMaxLanes = 512;
 
 constexpr char kBody[] = R"(
@@ -62,25 +62,24 @@ RESULTS
 )";
 
 struct Call {
-  const ir::Graph &graph;
+  const ir::Graph& graph;
   Value core;
-  const std::vector<Operand> &inputs;
-  const std::vector<Operand> &outputs;
+  const std::vector<Operand>& inputs;
+  const std::vector<Operand>& outputs;
 
-  const ir::Node &norm() const { return graph.node(core.node); }
-  const std::vector<int64_t> &shape() const {
+  const ir::Node& norm() const { return graph.node(core.node); }
+  const std::vector<int64_t>& shape() const {
     return graph.type(outputs[0].value).shape;
   }
 };
 
 // Code over the indices i0, ... of a row of results and pieces j of it.
 class RowCode {
-public:
-  explicit RowCode(const Call &call) : call_(call), code_(call.graph) {
-    for (const Operand &o : call.inputs)
-      code_.Bind(o.value, o.place);
+ public:
+  explicit RowCode(const Call& call) : call_(call), code_(call.graph) {
+    for (const Operand& o : call.inputs) code_.Bind(o.value, o.place);
     code_.SetVector(kWidth);
-    const std::vector<int64_t> &shape = call.shape();
+    const std::vector<int64_t>& shape = call.shape();
     for (size_t d = 0; d + 1 < shape.size(); ++d) {
       index_.push_back(code_.NewIndex(absl::StrCat("i", d), shape[d]));
     }
@@ -88,7 +87,7 @@ public:
                      DimExpr(kWidth));
   }
 
-  ElementCode &code() { return code_; }
+  ElementCode& code() { return code_; }
   // The index of element u of a piece of a result.
   std::vector<DimExpr> At(int u) const {
     std::vector<DimExpr> at = index_;
@@ -99,8 +98,7 @@ public:
   // as far into its row.
   absl::StatusOr<std::optional<std::vector<DimExpr>>> NormAt(int u) const {
     const std::vector<DimExpr> at = At(u);
-    if (call_.graph.type(call_.core).shape == call_.shape())
-      return at;
+    if (call_.graph.type(call_.core).shape == call_.shape()) return at;
     RowCode views(call_);
     views.code_.Bind(call_.core, {});
     ASSIGN_OR_RETURN(const auto source,
@@ -112,19 +110,18 @@ public:
     return source->index;
   }
 
-private:
-  const Call &call_;
+ private:
+  const Call& call_;
   ElementCode code_;
-  std::vector<DimExpr> index_; // of element 0 of a piece
+  std::vector<DimExpr> index_;  // of element 0 of a piece
 };
 
-absl::StatusOr<std::optional<std::string>> ElementsText(const Call &call) {
+absl::StatusOr<std::optional<std::string>> ElementsText(const Call& call) {
   RowCode row(call);
   std::string taken;
   for (int u = 0; u < kWidth; ++u) {
     ASSIGN_OR_RETURN(const auto at, row.NormAt(u));
-    if (!at)
-      return std::nullopt;
+    if (!at) return std::nullopt;
     ASSIGN_OR_RETURN(const std::string value,
                      row.code().At(call.norm().inputs[0], *at));
     absl::StrAppend(&taken, "x[t][", u, "] = ", value, ";\n");
@@ -134,13 +131,13 @@ absl::StatusOr<std::optional<std::string>> ElementsText(const Call &call) {
 
 // Reads what rows are scaled and moved by to f1 and f2: before the kernel waits
 // for the one before if it may, and in any case before rows are summed up.
-absl::StatusOr<std::string> FactorsText(const Call &call) {
+absl::StatusOr<std::string> FactorsText(const Call& call) {
   RowCode row(call);
-  const ir::Node &norm = call.norm();
+  const ir::Node& norm = call.norm();
   std::string arrays, taken, wait = "iso_wait();\n";
   bool there = true;
   for (size_t k = 1; k < norm.inputs.size(); ++k) {
-    there = there && absl::c_any_of(call.inputs, [&](const Operand &o) {
+    there = there && absl::c_any_of(call.inputs, [&](const Operand& o) {
               return o.value == norm.inputs[k] && o.there;
             });
     absl::StrAppend(&arrays, "  float f", k, "[PIECES][8];\n");
@@ -159,15 +156,15 @@ absl::StatusOr<std::string> FactorsText(const Call &call) {
 }
 
 // Scaled, moved, through what comes after the norm, and stored.
-absl::StatusOr<std::string> ResultsText(const Call &call) {
+absl::StatusOr<std::string> ResultsText(const Call& call) {
   RowCode row(call);
-  const ir::Node &norm = call.norm();
+  const ir::Node& norm = call.norm();
   std::vector<std::vector<std::string>> values(call.outputs.size());
   std::vector<std::vector<DimExpr>> offsets(call.outputs.size());
   for (int u = 0; u < kWidth; ++u) {
     ASSIGN_OR_RETURN(const auto at, row.NormAt(u));
     std::string normed = absl::StrCat("acc[", u, "]");
-    const char *const operators[] = {"", " * ", " + "};
+    const char* const operators[] = {"", " * ", " + "};
     for (size_t k = 1; k < norm.inputs.size(); ++k) {
       absl::StrAppend(&normed, operators[k], "f", k, "[t][", u, "]");
     }
@@ -191,7 +188,7 @@ absl::StatusOr<std::string> ResultsText(const Call &call) {
 }
 
 // "const int i0 = row / 3, i1 = row % 3;"
-std::string IndicesText(const std::vector<int64_t> &shape) {
+std::string IndicesText(const std::vector<int64_t>& shape) {
   std::string text;
   int64_t below = 1;
   for (size_t d = shape.size() - 1; d-- > 0;) {
@@ -202,24 +199,22 @@ std::string IndicesText(const std::vector<int64_t> &shape) {
   return text;
 }
 
-} // namespace
+}  // namespace
 
-absl::StatusOr<std::optional<KernelSource>>
-NormKernel(const ir::Graph &graph, Value core,
-           const std::vector<Operand> &inputs,
-           const std::vector<Operand> &outputs) {
+absl::StatusOr<std::optional<KernelSource>> NormKernel(
+    const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
+    const std::vector<Operand>& outputs) {
   const Call call{graph, core, inputs, outputs};
-  const ir::Node &norm = call.norm();
-  const TensorType &type = graph.type(core);
+  const ir::Node& norm = call.norm();
+  const TensorType& type = graph.type(core);
   const int64_t length = type.shape.back();
-  for (const Operand &o : inputs) {
+  for (const Operand& o : inputs) {
     if (IsFloat(o.place.dtype) && ByteSize(o.place.dtype) != 2) {
       return std::nullopt;
     }
   }
-  for (const Operand &o : outputs) {
-    if (ByteSize(o.place.dtype) != 2)
-      return std::nullopt;
+  for (const Operand& o : outputs) {
+    if (ByteSize(o.place.dtype) != 2) return std::nullopt;
   }
   if (norm.attrs->Int("axis") + 1 != type.rank() || length % kWidth != 0 ||
       call.shape().empty() || call.shape().back() != length) {
@@ -227,14 +222,11 @@ NormKernel(const ir::Graph &graph, Value core,
   }
   const int64_t chunks = length / kWidth, rows = NumElements(type) / length;
   int lanes = 32;
-  while (lanes < kMaxLanes && lanes * kMaxPieces < chunks)
-    lanes *= 2;
-  if (lanes * kMaxPieces < chunks)
-    return std::nullopt;
+  while (lanes < kMaxLanes && lanes * kMaxPieces < chunks) lanes *= 2;
+  if (lanes * kMaxPieces < chunks) return std::nullopt;
   const int per_block = lanes == 32 && rows >= 132 * 8 ? 4 : 1;
   ASSIGN_OR_RETURN(const auto elements, ElementsText(call));
-  if (!elements)
-    return std::nullopt;
+  if (!elements) return std::nullopt;
   ASSIGN_OR_RETURN(const std::string factors, FactorsText(call));
   ASSIGN_OR_RETURN(const std::string results, ResultsText(call));
   const std::string body =
@@ -263,4 +255,4 @@ NormKernel(const ir::Graph &graph, Value core,
   return source;
 }
 
-} // namespace isomer::cuda
+}  // namespace isomer::cuda

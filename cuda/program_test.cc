@@ -494,6 +494,26 @@ TEST(Program, BlocksGiveSumsOfFewRows) {
   }
 }
 
+// Where there are more tiles than multiprocessors.
+TEST(Program, BlocksStayForSeveralTiles) {
+  auto compiler = Compiler::Open();
+  const auto graph = ir::ParseGraph(
+      "input x: f16[640,256]\nconst w: f16[256,512] = 0.5\n"
+      "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (const int units : {4, 132}) {
+    const auto p = MakeProgram(*graph, H200(), {.units = units});
+    ASSERT_TRUE(p.ok()) << p.status();
+    int stay = 0;
+    for (const Variant& v : VariantsOf(*p, "tma")) {
+      if (!absl::EndsWith(v.name, "turns")) continue;
+      EXPECT_EQ(Compiled(compiler, v).grid[0], units) << v.name;
+      ++stay;
+    }
+    EXPECT_EQ(stay > 0, units < 20) << units;
+  }
+}
+
 // Weights that do not stay in the cache, what is added to the results, and
 // inputs are asked for before the kernel may read what others write.
 TEST(Program, ColdConstantsAreAskedForAhead) {

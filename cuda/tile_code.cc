@@ -186,17 +186,53 @@ constexpr char kOnly[] = R"(
   const bool own = tid < OWN && chunk < CHUNKS && mm < M && nn < N;
 )";
 
-constexpr char kIfOwn[] = R"(
+constexpr char kStoreOwn[] = R"(
   if (own) {
     const int row = mm - m0, col = nn - n0;
+ADD
+    TYPE pack;
+COMPUTE
+STORE
+  }
 )";
 
-constexpr char kForAll[] = R"(
+// Where every thread has as many, and few are past the end, several are
+// computed before any is stored, so that what they read is asked for together.
+// Those past the end are then computed of what is there.
+constexpr char kStoreAll[] = R"(
+  enum {
+    WIDE = (N + TN - 1) / TN * TN,
+    MOST = M * N * 4 >= (M + TM - 1) / TM * TM * WIDE * 3,
+    EACH_OWN = OWN / NT,
+    TOGETHER = !MOST || OWN % NT || CHUNKS % BLOCKS ? 1
+               : EACH_OWN % 4 == 0                  ? 4
+               : EACH_OWN % 2 == 0                  ? 2
+                                                    : 1
+  };
   const int last = (part + 1) * OWN < CHUNKS ? (part + 1) * OWN : CHUNKS;
-  for (int q = part * OWN + tid; q < last; q += NT) {
-    const int row = q / (TN / WIDTH), col = q % (TN / WIDTH) * WIDTH;
-    const int mm = m0 + row, nn = n0 + col;
-    if (mm >= M || nn >= N) continue;
+  for (int q = part * OWN + tid; q < last; q += NT * TOGETHER) {
+    TYPE packs[TOGETHER];
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int chunk = q + u * NT, row = chunk / (TN / WIDTH);
+      const int col = chunk % (TN / WIDTH) * WIDTH;
+      const bool there = m0 + row < M && n0 + col < N;
+      if (TOGETHER == 1 && !there) continue;
+      const int mm = m0 + row < M ? m0 + row : M - 1;
+      const int nn = n0 + col < N ? n0 + col : N - WIDTH, j = nn / WIDTH;
+      TYPE& pack = packs[u];
+ADD
+COMPUTE
+    }
+#pragma unroll
+    for (int u = 0; u < TOGETHER; ++u) {
+      const int chunk = q + u * NT, mm = m0 + chunk / (TN / WIDTH);
+      const int nn = n0 + chunk % (TN / WIDTH) * WIDTH, j = nn / WIDTH;
+      if (mm >= M || nn >= N) continue;
+      const TYPE& pack = packs[u];
+STORE
+    }
+  }
 )";
 
 // All blocks add up, each what it computes.
@@ -210,14 +246,6 @@ constexpr char kShared[] = R"(
 constexpr char kGiven[] = R"(
   if (part != 0) return;
   iso_given(bar);
-)";
-
-constexpr char kStore[] = R"(
-CHUNKS_OF_THREAD
-ADD
-COMPUTE
-STORE
-  }
 )";
 
 constexpr char kAdd[] = R"(
@@ -365,17 +393,13 @@ absl::StatusOr<StoreCode> StoreText(const ProductCall& call, const Product& p,
   StoreCode out;
   const std::string chunks = absl::StrCat(form.few ? kOfFew : kOfAll, kChunks);
   if (once) out.reads = absl::StrCat(chunks, kOnly, epilogue.reads);
-  // Those that compute once know j already.
-  const char* place = once ? "" : "    const int j = nn / WIDTH;\n";
-  const std::string text =
-      absl::StrCat(form.few ? kGiven : kShare, kStore, form.few ? "" : kShared);
-  out.store = absl::StrReplaceAll(
-      text,
-      {{"CHUNKS_OF_THREAD", once ? kIfOwn : absl::StrCat(chunks, kForAll)},
-       {"ADD", add},
-       {"COMPUTE",
-        absl::StrCat(place, epilogue.type, " pack;\n", epilogue.compute)},
-       {"STORE", epilogue.store}});
+  out.store = absl::StrCat(form.few ? kGiven : kShare, once ? "" : chunks,
+                           absl::StrReplaceAll(once ? kStoreOwn : kStoreAll,
+                                               {{"ADD", add},
+                                                {"TYPE", epilogue.type},
+                                                {"COMPUTE", epilogue.compute},
+                                                {"STORE", epilogue.store}}),
+                           form.few ? "" : kShared);
   return out;
 }
 

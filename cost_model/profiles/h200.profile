@@ -7,15 +7,15 @@ conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),
 conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[1,32,28,28] b:f16[1,192,28,28] c:f16[32,192,1,1]* d:f16[1,32,28,28]* | 1.583 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[1,64,14,14] b:f16[1,384,14,14] c:f16[64,384,1,1]* d:f16[1,64,14,14]* | 1.687 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[1,96,14,14] b:f16[1,576,14,14] c:f16[96,576,1,1]* d:f16[1,96,14,14]* | 1.924 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,160,7,7] b:f16[16,960,7,7] c:f16[160,960,1,1]* d:f16[16,160,7,7]* | 3.347 2026-11-17 isomer wg 64x32 1x1 s17 z1
-conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,24,56,56] b:f16[16,144,56,56] c:f16[24,144,1,1]* d:f16[16,24,56,56]* | 7.064 2026-11-17 isomer wg 128x32 2x1 s4 z1
-conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,32,28,28] b:f16[16,192,28,28] c:f16[32,192,1,1]* d:f16[16,32,28,28]* | 3.034 2026-11-17 isomer wg 64x32 1x2 s4 z1
-conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,64,14,14] b:f16[16,384,14,14] c:f16[64,384,1,1]* d:f16[16,64,14,14]* | 2.947 2026-11-17 isomer tma 64x64 s6 z1
-conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,96,14,14] b:f16[16,576,14,14] c:f16[96,576,1,1]* d:f16[16,96,14,14]* | 3.8 2026-11-17 isomer wg 64x64 1x1 s11 z1
+conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,160,7,7] b:f16[16,960,7,7] c:f16[160,960,1,1]* d:f16[16,160,7,7]* | 3.267 2026-11-18 isomer wg 64x32 1x1 s17 z1
+conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,24,56,56] b:f16[16,144,56,56] c:f16[24,144,1,1]* d:f16[16,24,56,56]* | 6.97 2026-11-18 isomer wg 128x32 2x1 s4 z1
+conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,32,28,28] b:f16[16,192,28,28] c:f16[32,192,1,1]* d:f16[16,32,28,28]* | 2.928 2026-11-18 isomer wg 64x32 1x2 s4 z1
+conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,64,14,14] b:f16[16,384,14,14] c:f16[64,384,1,1]* d:f16[16,64,14,14]* | 3.122 2026-11-18 isomer wg 64x64 1x1 s8 z1
+conv add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,96,14,14] b:f16[16,576,14,14] c:f16[96,576,1,1]* d:f16[16,96,14,14]* | 3.754 2026-11-18 isomer wg 64x64 1x1 s11 z1
 conv add(a,add(conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),d)) a:f16[1,320,32,32] b:f16[1,320,32,32] c:f16[320,320,3,3]* d:f16[1,320,32,32]* | 11.4531 2026-11-17 isomer wg 64x96 1x2 s4 z2
 conv add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[1,1280,7,7] b:f16[1,192,14,14] c:f16[1280,192,1,1]* d:f16[1,1280,7,7]* | 1.76931 2026-11-17 isomer wg 64x32 1x2 s4 z1
 conv add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,1280,7,7] b:f16[16,192,14,14] c:f16[1280,192,1,1]* d:f16[16,1280,7,7]* | 3.411 2026-11-16 isomer wg 64x64 1x1 s6 z1
-conv add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,512,28,28]* b:f16[16,256,56,56] c:f16[512,256,1,1]* d:f16[16,512,28,28]* | 9.984 2026-11-17 isomer cudnn 4 24=1
+conv add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d)) a:f16[16,512,28,28]* b:f16[16,256,56,56] c:f16[512,256,1,1]* d:f16[16,512,28,28]* | 9.939 2026-11-18 isomer cudnn 4 24=1
 conv add(a,add(conv2d(b,c,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),d)) a:f16[1,1280,7,7] b:f16[1,192,14,14] c:f16[1280,192,3,3]* d:f16[1,1280,7,7]* | 4.47415 2026-11-17 isomer wg 64x64 1x1 s6 z4
 conv add(a,add(conv2d(b,c,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),d)) a:f32[1,1280,7,7] b:f32[1,192,14,14] c:f32[1280,192,3,3]* d:f32[1,1280,7,7]* | 24.7459 2026-11-17 isomer general 64x64 z8
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,160,7,7] b:f16[1,960,7,7] c:f16[160,960,1,1]* | 2.07555 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
@@ -23,7 +23,7 @@ conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,32,28,28] b:f16[1,192,28,28] c:f16[32,192,1,1]* | 1.53795 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,14,14] b:f16[1,384,14,14] c:f16[64,384,1,1]* | 1.68035 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,96,14,14] b:f16[1,576,14,14] c:f16[96,576,1,1]* | 1.91875 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,1024,14,14]* b:f16[16,256,14,14] c:f16[1024,256,1,1]* | 6.126 2026-11-17 isomer tma 128x128 s3 z1
+conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,1024,14,14]* b:f16[16,256,14,14] c:f16[1024,256,1,1]* | 6.107 2026-11-18 isomer tma 128x128 s3 z1
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,2048,7,7] b:f16[16,512,7,7] c:f16[2048,512,1,1]* | 6.832 2026-11-15 isomer library 2
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f32[1,1024,14,14]* b:f32[1,256,14,14] c:f32[1024,256,1,1]* | 9.84086 2026-11-17 isomer general 32x64 z4
 conv add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f32[1,2048,7,7]* b:f32[1,512,7,7] c:f32[2048,512,1,1]* | 12.43 2026-11-17 isomer general 64x64 z8
@@ -34,19 +34,19 @@ conv add(add(add(a,conv2d(b,c,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group
 conv add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f32[1,192,14,14] b:f32[1280,192,3,3]* c:f32[1,1280,7,7]* d:f32[1,1280,7,7] e:f32[1,1280,7,7]* | 26.8836 2026-11-17 isomer general 64x32 z8
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 4.528 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 3.381 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 2.773 2026-11-17 isomer wg 64x16 1x4 s4 z1
+conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 2.44 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 9.775 2026-11-16 isomer cudnn 39 25=1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 6.603 2026-11-17 isomer tma 64x128 s4 z1
+conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 6.671 2026-11-18 isomer tma 64x128 s4 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,512,7,7] b:f32[2048,512,1,1]* c:f32[1,2048,7,7] d:f32[1,2048,7,7]* | 12.4795 2026-11-17 isomer general 64x64 z8
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,512,7,7] b:f32[2048,512,1,1]* c:f32[1,2048,7,7]* d:f32[1,2048,7,7] | 12.51 2026-11-17 isomer general 64x64 z8
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] | 3.34969 2026-11-17 isomer wg 64x32 1x1 s18 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7]* | 3.27 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28]* | 2.363 2026-11-17 isomer tma 64x64 s6 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28]* | 2.187 2026-11-18 isomer tma 64x128 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56]* | 2.371 2026-11-17 isomer tma 64x64 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,144,28,28] b:f16[32,144,1,1]* c:f16[1,32,28,28]* | 1.432 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14]* | 1.50671 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[64,192,1,1]* c:f16[1,64,14,14]* | 1.419 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14]* | 2.262 2026-11-17 isomer wg 64x32 1x2 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14]* | 2.103 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28]* | 2.518 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,32,112,112] b:f16[16,32,1,1]* c:f16[1,16,112,112]* | 1.941 2026-11-17 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,320,7,7] b:f16[1280,320,1,1]* c:f16[1,1280,7,7]* | 1.912 2026-11-17 isomer wg 64x32 1x1 s7 z1
@@ -54,26 +54,26 @@ conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[48,48,1,1]* c:f16[1,48,56,56]* | 1.8255 2026-11-17 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14]* | 2.667 2026-11-17 isomer wg 64x64 1x1 s10 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] | 2.64191 2026-11-17 isomer wg 64x32 1x1 s10 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* | 2.432 2026-11-17 isomer wg 64x32 1x1 s10 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* | 2.318 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,576,7,7] b:f16[160,576,1,1]* c:f16[1,160,7,7]* | 1.823 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56]* | 2.259 2026-11-17 isomer tma 64x64 s6 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56]* | 2.137 2026-11-18 isomer tma 64x64 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28]* | 1.55747 2026-11-17 isomer 16x64 k32 1x2x4 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,56,56] b:f16[24,96,1,1]* c:f16[1,24,56,56]* | 1.719 2026-11-17 isomer wg 64x32 1x2 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,960,7,7] b:f16[320,960,1,1]* c:f16[1,320,7,7]* | 2.145 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 8.9609 2026-11-17 isomer library 2
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 8.841 2026-11-18 isomer library 2
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* | 8.757 2026-11-16 isomer cudnn 39 25=0
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,144,28,28] b:f16[32,144,1,1]* c:f16[16,32,28,28]* | 2.882 2026-11-17 isomer wg 64x32 1x2 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,192,14,14] b:f16[64,192,1,1]* c:f16[16,64,14,14]* | 2.419 2026-11-17 isomer tma 64x64 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,256,14,14] b:f16[1024,256,1,1]* c:f16[16,1024,14,14]* | 6.052 2026-11-17 isomer tma 128x128 s3 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,32,112,112] b:f16[16,32,1,1]* c:f16[16,16,112,112]* | 11.94 2026-11-17 isomer wg 128x32 2x1 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,384,14,14] b:f16[96,384,1,1]* c:f16[16,96,14,14]* | 2.967 2026-11-17 isomer wg 64x64 1x1 s8 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,144,28,28] b:f16[32,144,1,1]* c:f16[16,32,28,28]* | 2.829 2026-11-18 isomer wg 64x32 1x2 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,192,14,14] b:f16[64,192,1,1]* c:f16[16,64,14,14]* | 2.365 2026-11-18 isomer wg 64x64 1x1 s6 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,256,14,14] b:f16[1024,256,1,1]* c:f16[16,1024,14,14]* | 6.061 2026-11-18 isomer tma 128x128 s3 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,32,112,112] b:f16[16,32,1,1]* c:f16[16,16,112,112]* | 11.82 2026-11-18 isomer wg 128x32 2x1 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,384,14,14] b:f16[96,384,1,1]* c:f16[16,96,14,14]* | 2.885 2026-11-18 isomer wg 64x64 1x1 s8 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,512,14,14] b:f16[1024,512,1,1]* c:f16[16,1024,14,14]* | 8.703 2026-11-16 isomer cudnn 39 25=1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7] | 6.416 2026-11-17 isomer tma 64x128 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* | 5.98 2026-11-17 isomer tma 64x128 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,576,7,7] b:f16[160,576,1,1]* c:f16[16,160,7,7]* | 2.571 2026-11-17 isomer wg 64x32 1x1 s11 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,64,56,56] b:f16[256,64,1,1]* c:f16[16,256,56,56]* | 13.07 2026-11-17 isomer tma 128x128 s3 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,96,56,56] b:f16[24,96,1,1]* c:f16[16,24,56,56]* | 5.088 2026-11-17 isomer wg 128x32 2x1 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,960,7,7] b:f16[320,960,1,1]* c:f16[16,320,7,7]* | 3.536 2026-11-17 isomer wg 64x32 1x1 s17 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7] | 6.496 2026-11-18 isomer tma 64x128 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* | 5.984 2026-11-18 isomer tma 64x128 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,576,7,7] b:f16[160,576,1,1]* c:f16[16,160,7,7]* | 2.501 2026-11-18 isomer wg 64x32 1x1 s11 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,64,56,56] b:f16[256,64,1,1]* c:f16[16,256,56,56]* | 12.03 2026-11-18 isomer tma 128x128 s6 turns
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,96,56,56] b:f16[24,96,1,1]* c:f16[16,24,56,56]* | 4.966 2026-11-18 isomer wg 128x32 2x1 s4 z1
+conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,960,7,7] b:f16[320,960,1,1]* c:f16[16,320,7,7]* | 3.44 2026-11-18 isomer wg 64x32 1x1 s17 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f32[1,128,28,28] b:f32[512,128,1,1]* c:f32[1,512,28,28]* | 8.933 2026-11-17 isomer general 64x32 z2
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f32[1,192,14,14] b:f32[192,192,1,1]* c:f32[1,192,14,14]* | 5.11713 2026-11-17 isomer general 32x16 z4
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f32[1,256,14,14] b:f32[1024,256,1,1]* c:f32[1,1024,14,14]* | 11.32 2026-11-17 isomer library 2
@@ -96,8 +96,8 @@ conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28]* | 1.5194 2026-11-17 isomer 16x128 k32 1x4x2 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,8,224,224] b:f16[48,8,1,1]* c:f16[1,48,112,112]* | 2.28703 2026-11-17 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14]* | 1.35128 2026-11-17 isomer 16x64 k32 1x2x4 s6 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* | 11.02 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,256,56,56] b:f16[512,256,1,1]* c:f16[16,512,28,28]* | 14.12 2026-11-17 isomer wg 128x128 2x1 s6 z1
+conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* | 11.01 2026-11-18 isomer wg 128x128 2x1 s6 z1
+conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,256,56,56] b:f16[512,256,1,1]* c:f16[16,512,28,28]* | 14.22 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=1 27=1 28=2
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,48,112,112] b:f16[48,48,1,1]* c:f16[16,48,56,56]* | 5.867 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,48,56,56] b:f16[96,48,1,1]* c:f16[16,96,28,28]* | 3.161 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f32[1,192,14,14] b:f32[1280,192,1,1]* c:f32[1,1280,7,7]* | 5.14753 2026-11-17 isomer general 64x32 z4
@@ -120,34 +120,34 @@ conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[1,32,28,28] b:f16[192,32,1,1]* c:f16[1,192,28,28]* | 2.026 2026-11-17 isomer tma 64x64 s6 z1
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[1,64,14,14] b:f16[384,64,1,1]* c:f16[1,384,14,14]* | 1.623 2026-11-17 isomer 16x128 k32 1x4x2 s4 z1
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[1,96,14,14] b:f16[576,96,1,1]* c:f16[1,576,14,14]* | 1.727 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,16,112,112] b:f16[96,16,1,1]* c:f16[16,96,112,112]* | 24.44 2026-11-17 isomer wg 128x96 2x1 s4 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,160,7,7] b:f16[960,160,1,1]* c:f16[16,960,7,7]* | 3.079 2026-11-17 isomer wg 64x64 1x1 s6 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,24,56,56] b:f16[144,24,1,1]* c:f16[16,144,56,56]* | 12.55 2026-11-17 isomer tma 192x192 s4 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,32,28,28] b:f16[192,32,1,1]* c:f16[16,192,28,28]* | 4.578 2026-11-17 isomer wg 128x96 2x1 s4 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,64,14,14] b:f16[384,64,1,1]* c:f16[16,384,14,14]* | 3.256 2026-11-17 isomer tma 128x64 s4 z1
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,96,14,14] b:f16[576,96,1,1]* c:f16[16,576,14,14]* | 3.843 2026-11-17 isomer tma 128x64 s4 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,16,112,112] b:f16[96,16,1,1]* c:f16[16,96,112,112]* | 24.57 2026-11-18 isomer wg 128x96 2x1 s4 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,160,7,7] b:f16[960,160,1,1]* c:f16[16,960,7,7]* | 3.008 2026-11-18 isomer wg 64x64 1x1 s6 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,24,56,56] b:f16[144,24,1,1]* c:f16[16,144,56,56]* | 12.68 2026-11-18 isomer tma 192x192 s4 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,32,28,28] b:f16[192,32,1,1]* c:f16[16,192,28,28]* | 4.536 2026-11-18 isomer wg 128x96 2x1 s4 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,64,14,14] b:f16[384,64,1,1]* c:f16[16,384,14,14]* | 3.283 2026-11-18 isomer tma 128x64 s4 z1
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,96,14,14] b:f16[576,96,1,1]* c:f16[16,576,14,14]* | 3.858 2026-11-18 isomer tma 128x64 s4 z1
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* c:f16[1,144,56,56]* | 3.689 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[16,144,56,56] b:f16[144,1,3,3]* c:f16[16,144,56,56]* | 16.58 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[16,144,56,56] b:f16[144,1,3,3]* c:f16[16,144,56,56]* | 16.57 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[1,192,28,28] b:f16[192,1,3,3]* c:f16[1,192,28,28]* | 2.965 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[16,192,28,28] b:f16[192,1,3,3]* c:f16[16,192,28,28]* | 7.843 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[16,192,28,28] b:f16[192,1,3,3]* c:f16[16,192,28,28]* | 7.747 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c),min=0, max=6) a:f16[1,32,112,112] b:f16[32,1,3,3]* c:f16[1,32,112,112]* | 3.355 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c),min=0, max=6) a:f16[16,32,112,112] b:f16[32,1,3,3]* c:f16[16,32,112,112]* | 14.9 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c),min=0, max=6) a:f16[16,32,112,112] b:f16[32,1,3,3]* c:f16[16,32,112,112]* | 14.84 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=384),c),min=0, max=6) a:f16[1,384,14,14] b:f16[384,1,3,3]* c:f16[1,384,14,14]* | 2.913 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=384),c),min=0, max=6) a:f16[16,384,14,14] b:f16[384,1,3,3]* c:f16[16,384,14,14]* | 5.976 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=384),c),min=0, max=6) a:f16[16,384,14,14] b:f16[384,1,3,3]* c:f16[16,384,14,14]* | 5.902 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* c:f16[1,576,14,14]* | 3.009 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[16,576,14,14] b:f16[576,1,3,3]* c:f16[16,576,14,14]* | 6.376 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[16,576,14,14] b:f16[576,1,3,3]* c:f16[16,576,14,14]* | 6.288 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),c),min=0, max=6) a:f16[1,960,7,7] b:f16[960,1,3,3]* c:f16[1,960,7,7]* | 2.979 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),c),min=0, max=6) a:f16[16,960,7,7] b:f16[960,1,3,3]* c:f16[16,960,7,7]* | 4.869 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),c),min=0, max=6) a:f16[16,960,7,7] b:f16[960,1,3,3]* c:f16[16,960,7,7]* | 4.87 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),min=0, max=6) a:f16[1,8,224,224] b:f16[32,8,3,3]* c:f16[1,32,112,112]* | 3.183 2026-11-17 isomer 32x32 k32 1x1x4 s4 z1
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,8,224,224] b:f16[32,8,3,3]* c:f16[16,32,112,112]* | 20.71 2026-11-17 isomer wg 128x32 2x1 s4 z1
+conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,8,224,224] b:f16[32,8,3,3]* c:f16[16,32,112,112]* | 20.58 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* c:f16[1,144,28,28]* | 2.999 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[16,144,56,56] b:f16[144,1,3,3]* c:f16[16,144,28,28]* | 6.629 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[16,144,56,56] b:f16[144,1,3,3]* c:f16[16,144,28,28]* | 6.558 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[1,192,28,28] b:f16[192,1,3,3]* c:f16[1,192,14,14]* | 2.938 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[16,192,28,28] b:f16[192,1,3,3]* c:f16[16,192,14,14]* | 5.055 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[16,192,28,28] b:f16[192,1,3,3]* c:f16[16,192,14,14]* | 5.038 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* c:f16[1,576,7,7]* | 2.93 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[16,576,14,14] b:f16[576,1,3,3]* c:f16[16,576,7,7]* | 3.754 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[16,576,14,14] b:f16[576,1,3,3]* c:f16[16,576,7,7]* | 3.666 2026-11-18 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=96),c),min=0, max=6) a:f16[1,96,112,112] b:f16[96,1,3,3]* c:f16[1,96,56,56]* | 3.123 2026-11-17 isomer depthwise
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=96),c),min=0, max=6) a:f16[16,96,112,112] b:f16[96,1,3,3]* c:f16[16,96,56,56]* | 16.02 2026-11-17 isomer depthwise
+conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=96),c),min=0, max=6) a:f16[16,96,112,112] b:f16[96,1,3,3]* c:f16[16,96,56,56]* | 16.05 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,16,112,112] b:f16[96,16,1,1]* | 2.86915 2026-11-17 isomer wg 128x96 2x1 s4 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,160,7,7] b:f16[960,160,1,1]* | 1.71395 2026-11-17 isomer wg 64x32 1x2 s4 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,24,56,56] b:f16[144,24,1,1]* | 2.17155 2026-11-17 isomer wg 64x64 1x1 s6 z1
@@ -167,7 +167,7 @@ conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),min
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=96),min=0, max=6) a:f16[1,96,112,112] b:f16[96,1,3,3]* | 2.97635 2026-11-17 isomer depthwise
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* | 2.8022 2026-11-17 isomer wg 64x32 1x1 s18 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* | 3.08721 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[512,128,1,1]* | 2.09311 2026-11-17 isomer wg 64x64 1x1 s6 z1
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[512,128,1,1]* | 2.021 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1280,8,8] b:f16[1152,1280,1,1]* | 4.398 2026-11-15 isomer wg 64x64 1x1 s6 z4
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1280,8,8] b:f16[1344,1280,1,1]* | 3.62316 2026-11-17 isomer wg 64x32 1x1 s12 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,144,28,28] b:f16[32,144,1,1]* | 1.55075 2026-11-17 isomer 32x32 k32 1x1x4 s4 z1
@@ -175,7 +175,7 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,19
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,35,35] b:f16[176,192,1,1]* | 2.447 2026-11-15 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,35,35] b:f16[208,192,1,1]* | 2.14958 2026-11-17 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,8,8] b:f16[1344,2048,1,1]* | 4.30796 2026-11-17 isomer wg 64x32 1x1 s18 z2
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,14,14] b:f16[1024,256,1,1]* | 2.14111 2026-11-17 isomer wg 64x32 1x2 s4 z1
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,14,14] b:f16[1024,256,1,1]* | 2.073 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[128,256,1,1]* | 1.69145 2026-11-17 isomer wg 64x32 1x2 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[512,256,1,1]* | 2.26541 2026-11-17 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,35,35] b:f16[176,256,1,1]* | 2.735 2026-11-15 isomer wg 64x32 1x2 s4 z1
@@ -206,7 +206,7 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,7,7] b:f16[320,960,1,1]* | 2.18275 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,14,14] b:f16[512,1024,1,1]* | 7.008 2026-11-16 isomer library 0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,7,7] b:f16[1024,1024,1,1]* | 5.327 2026-11-16 isomer cudnn 58 25=0
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* | 7.8825 2026-11-17 isomer library 2
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* | 7.825 2026-11-18 isomer library 2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1280,8,8] b:f16[1152,1280,1,1]* | 6.548 2026-11-15 isomer library 0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1280,8,8] b:f16[1344,1280,1,1]* | 8.052 2026-11-16 isomer cudnn 58 25=0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,192,35,35] b:f16[176,192,1,1]* | 5.772 2026-11-15 isomer library 3
@@ -220,10 +220,10 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[128,256,1,1]* | 9.323 2026-11-16 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,288,35,35] b:f16[176,288,1,1]* | 7.222 2026-11-15 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,288,35,35] b:f16[240,288,1,1]* | 7.982 2026-11-16 isomer library 3
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,32,27,27] b:f16[128,32,1,1]* | 3.341 2026-11-15 isomer wg 64x128 1x1 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,320,7,7] b:f16[1280,320,1,1]* | 3.474 2026-11-17 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,13,13] b:f16[1000,512,1,1]* | 7.467 2026-11-17 isomer library 0
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[1024,512,1,1]* | 7.7001 2026-11-17 isomer library 1
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,32,27,27] b:f16[128,32,1,1]* | 3.056 2026-11-18 isomer tma 128x64 s4 z1
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,320,7,7] b:f16[1280,320,1,1]* | 3.379 2026-11-18 isomer wg 64x64 1x1 s7 z1
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,13,13] b:f16[1000,512,1,1]* | 7.378 2026-11-18 isomer library 0
+conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[1024,512,1,1]* | 7.633 2026-11-18 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[256,512,1,1]* | 4.282 2026-11-16 isomer library 0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[256,512,1,1]* | 7.525 2026-11-16 isomer library 4
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,64,56,56] b:f16[256,64,1,1]* | 10.1618 2026-11-17 isomer cudnn 58 25=0
@@ -268,38 +268,38 @@ conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,51
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[512,512,3,3]* | 13.29 2026-11-17 isomer cudnn 62 2=5 13=1 18=0 25=0 27=2 28=4
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,224,224] b:f16[64,64,3,3]* | 12.44 2026-11-17 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,3,3]* | 3.01731 2026-11-17 isomer wg 64x32 1x1 s16 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,112,112] b:f16[128,128,3,3]* | 83.44 2026-11-17 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=1
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,112,112] b:f16[128,128,3,3]* | 87.59 2026-11-18 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,14,14] b:f16[32,128,3,3]* | 4.841 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,28,28] b:f16[32,128,3,3]* | 7.948 2026-11-16 isomer wg 128x32 2x1 s4 z2
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,56,56] b:f16[32,128,3,3]* | 19.99 2026-11-16 isomer cudnn 22 2=2 13=0 14=3 18=0 23=2
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,7,7] b:f16[32,128,3,3]* | 3.308 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,16,55,55] b:f16[128,16,3,3]* | 10.92 2026-11-17 isomer wg 128x128 2x1 s3 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[256,256,3,3]* | 80.7 2026-11-17 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=2
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,16,55,55] b:f16[128,16,3,3]* | 10.51 2026-11-18 isomer wg 128x128 2x1 s3 z1
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[256,256,3,3]* | 83.19 2026-11-18 isomer cudnn 62 2=0 13=1 18=0 25=1 27=1 28=2
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,32,147,147] b:f16[64,32,3,3]* | 40.61 2026-11-16 isomer cudnn 62 2=4 13=0 18=0 25=1 27=8 28=1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,32,27,27] b:f16[128,32,3,3]* | 5.351 2026-11-15 isomer wg 128x128 2x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[512,512,3,3]* | 29.25 2026-11-17 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=2
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[512,512,3,3]* | 87 2026-11-17 isomer cudnn 62 2=6 13=1 18=0 25=0 27=1 28=2
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,64,224,224] b:f16[64,64,3,3]* | 126.4 2026-11-17 isomer cudnn 62 2=4 13=0 18=0 25=1 27=8 28=1
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,32,27,27] b:f16[128,32,3,3]* | 4.817 2026-11-18 isomer wg 128x128 2x1 s6 z1
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[512,512,3,3]* | 31.88 2026-11-18 isomer cudnn 62 2=0 13=1 18=0 25=1 27=1 28=2
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[512,512,3,3]* | 82.98 2026-11-18 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=2
+conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,64,224,224] b:f16[64,64,3,3]* | 132.2 2026-11-18 isomer cudnn 62 2=4 13=0 18=0 25=1 27=8 28=1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,192,14,14] b:f32[384,192,3,3]* | 26.7151 2026-11-17 isomer general 64x32 z8
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,32,147,147] b:f32[64,32,3,3]* | 36.4119 2026-11-17 isomer general 64x64 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,384,8,8] b:f32[768,384,3,3]* | 38.0617 2026-11-17 isomer general 64x64 z8
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,448,8,8] b:f32[384,448,3,3]* | 31.66 2026-11-17 isomer general 32x64 z8
 conv conv2d(a,b,stride=[1 1], pad=[1 2 1 2], dilation=[1 1], group=1) a:f16[1,384,8,8] b:f16[768,384,3,5]* | 8.049 2026-11-15 isomer wg 64x64 1x2 s4 z8
-conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[768,8,16,16]* | 6.25847 2026-11-17 isomer wg 64x64 1x1 s6 z4
-conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[768,8,16,16]* | 25.21 2026-11-17 isomer wg 128x192 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[2048,1024,1,1]* | 3.228 2026-11-17 isomer wg 64x32 1x1 s18 z1
+conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[768,8,16,16]* | 7.139 2026-11-18 isomer wg 64x64 1x2 s4 z2
+conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[768,8,16,16]* | 26.89 2026-11-18 isomer wg 128x192 2x1 s4 z1
+conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[2048,1024,1,1]* | 3.157 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,3,3]* | 3.225 2026-11-17 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[512,256,1,1]* | 12.9113 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 26.04 2026-11-17 isomer wg 256x64 2x1 s4 z1
+conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 25.21 2026-11-18 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,288,35,35] b:f32[384,288,3,3]* | 38.0693 2026-11-17 isomer general 64x32 z8
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[96,48,3,3]* | 2.54691 2026-11-17 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[192,48,3,3]* | 2.31971 2026-11-17 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[96,8,3,3]* | 4.271 2026-11-15 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[384,96,3,3]* | 2.94851 2026-11-17 isomer wg 64x32 1x1 s16 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,192,14,14] b:f16[1280,192,3,3]* | 12.47 2026-11-17 isomer wg 64x128 1x1 s4 z2
+conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,192,14,14] b:f16[1280,192,3,3]* | 12.51 2026-11-18 isomer wg 64x128 1x1 s4 z2
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,256,28,28] b:f32[256,256,3,3]* | 28.6042 2026-11-17 isomer general 32x32 z8
-conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,7,7]* | 6.28222 2026-11-17 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,7,7]* | 56.6449 2026-11-17 isomer wg 256x64 2x1 s4 z1
+conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,7,7]* | 7.211 2026-11-18 isomer wg 64x64 1x1 s9 z1
+conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,7,7]* | 56.56 2026-11-18 isomer wg 256x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[64,3,7,7]* | 12.8618 2026-11-17 isomer general 64x64 z2
 conv conv2d(a,b,stride=[4 4], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[96,3,4,4]* | 4.12941 2026-11-17 isomer general 32x32 z1
 conv conv2d(slice(a,axes=[1], from=[0], to=[512], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,13,13] b:f16[1000,512,1,1]* | 3.369 2026-11-15 isomer wg 64x32 1x4 s3 z1
@@ -309,18 +309,18 @@ conv relu(add(a,add(add(conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], 
 conv relu(add(a,add(add(conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),d),e))) a:f32[1,192,14,14] b:f32[1,192,14,14] c:f32[192,192,3,3]* d:f32[1,192,14,14]* e:f32[1,192,14,14] | 21.2736 2026-11-17 isomer general 32x64 z8
 conv relu(add(a,add(add(conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),d),e))) a:f32[1,192,14,14]* b:f32[1,192,14,14] c:f32[192,192,3,3]* d:f32[1,192,14,14] e:f32[1,192,14,14] | 20.2016 2026-11-17 isomer general 32x64 z8
 conv relu(add(a,add(b,conv2d(c,d,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)))) a:f32[1,512,28,28] b:f32[1,512,28,28]* c:f32[1,256,56,56] d:f32[512,256,1,1]* | 17.0401 2026-11-17 isomer general 64x64 z2
-conv relu(add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,256,56,56] b:f16[1,64,56,56] c:f16[256,64,1,1]* d:f16[1,256,56,56]* | 2.602 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,256,56,56] b:f16[16,64,56,56] c:f16[256,64,1,1]* d:f16[16,256,56,56]* | 24.07 2026-11-17 isomer cudnn 39 25=0
+conv relu(add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,256,56,56] b:f16[1,64,56,56] c:f16[256,64,1,1]* d:f16[1,256,56,56]* | 2.411 2026-11-18 isomer wg 64x64 1x1 s6 z1
+conv relu(add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,256,56,56] b:f16[16,64,56,56] c:f16[256,64,1,1]* d:f16[16,256,56,56]* | 24.13 2026-11-18 isomer cudnn 39 25=0
 conv relu(add(a,add(conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f32[1,256,56,56] b:f32[1,64,56,56] c:f32[256,64,1,1]* d:f32[1,256,56,56]* | 6.976 2026-11-17 isomer general 64x64 z2
-conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,1024,14,14] b:f16[1,512,28,28] c:f16[1024,512,1,1]* d:f16[1,1024,14,14]* | 2.935 2026-11-17 isomer wg 64x32 1x1 s10 z1
-conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,2048,7,7] b:f16[1,1024,14,14] c:f16[2048,1024,1,1]* d:f16[1,2048,7,7]* | 3.453 2026-11-17 isomer wg 64x32 1x1 s18 z1
+conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,1024,14,14] b:f16[1,512,28,28] c:f16[1024,512,1,1]* d:f16[1,1024,14,14]* | 2.641 2026-11-18 isomer wg 64x64 1x1 s10 z1
+conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,2048,7,7] b:f16[1,1024,14,14] c:f16[2048,1024,1,1]* d:f16[1,2048,7,7]* | 3.148 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,48,112,112] b:f16[1,8,224,224] c:f16[48,8,1,1]* d:f16[1,48,112,112]* | 2.95 2026-11-16 isomer wg 128x32 2x1 s4 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,48,56,56] b:f16[1,48,112,112] c:f16[48,48,1,1]* d:f16[1,48,56,56]* | 2.371 2026-11-16 isomer wg 128x32 2x1 s4 z1
-conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,512,28,28] b:f16[1,256,56,56] c:f16[512,256,1,1]* d:f16[1,512,28,28]* | 2.726 2026-11-17 isomer wg 64x64 1x2 s4 z1
+conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,512,28,28] b:f16[1,256,56,56] c:f16[512,256,1,1]* d:f16[1,512,28,28]* | 2.668 2026-11-18 isomer wg 64x64 1x2 s4 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[1,96,28,28] b:f16[1,48,56,56] c:f16[96,48,1,1]* d:f16[1,96,28,28]* | 2.117 2026-11-16 isomer 16x128 k32 1x4x2 s4 z1
-conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* d:f16[16,1024,14,14]* | 13.17 2026-11-17 isomer wg 128x128 2x1 s3 z1
+conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* d:f16[16,1024,14,14]* | 13.2 2026-11-18 isomer wg 128x128 2x1 s3 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,192,14,14] b:f16[16,96,28,28] c:f16[192,96,1,1]* d:f16[16,192,14,14]* | 2.909 2026-11-16 isomer wg 64x96 1x2 s4 z1
-conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,2048,7,7] b:f16[16,1024,14,14] c:f16[2048,1024,1,1]* d:f16[16,2048,7,7]* | 12.3 2026-11-17 isomer wg 128x128 2x1 s6 z1
+conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,2048,7,7] b:f16[16,1024,14,14] c:f16[2048,1024,1,1]* d:f16[16,2048,7,7]* | 12.24 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f16[16,48,112,112] b:f16[16,8,224,224] c:f16[48,8,1,1]* d:f16[16,48,112,112]* | 20.23 2026-11-16 isomer 128x64 k32 4x2x1 s4 z1
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f32[1,1024,14,14] b:f32[1,512,28,28] c:f32[1024,512,1,1]* d:f32[1,1024,14,14]* | 18.15 2026-11-17 isomer general 32x64 z4
 conv relu(add(a,add(conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),d))) a:f32[1,2048,7,7] b:f32[1,1024,14,14] c:f32[2048,1024,1,1]* d:f32[1,2048,7,7]* | 21.05 2026-11-17 isomer general 64x64 z8
@@ -338,7 +338,7 @@ conv relu(add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[1,1024,14,14] b:f16[1,512,28,28] c:f16[1024,512,1,1]* | 2.71381 2026-11-17 isomer wg 64x32 1x1 s10 z1
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[1,2048,7,7] b:f16[1,1024,14,14] c:f16[2048,1024,1,1]* | 3.42312 2026-11-17 isomer wg 64x32 1x1 s18 z1
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[1,512,28,28] b:f16[1,256,56,56] c:f16[512,256,1,1]* | 2.49664 2026-11-17 isomer wg 64x64 1x2 s4 z1
-conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* | 13.0617 2026-11-17 isomer wg 128x128 2x1 s3 z1
+conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* | 13.16 2026-11-18 isomer wg 128x128 2x1 s3 z1
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f16[16,2048,7,7] b:f16[16,1024,14,14] c:f16[2048,1024,1,1]* | 12.6793 2026-11-17 isomer wg 128x128 2x1 s6 z1
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f32[1,1024,14,14] b:f32[1,512,28,28] c:f32[1024,512,1,1]* | 16.6878 2026-11-17 isomer general 32x64 z4
 conv relu(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1))) a:f32[1,2048,7,7] b:f32[1,1024,14,14] c:f32[2048,1024,1,1]* | 17.0176 2026-11-17 isomer general 64x64 z8
@@ -359,11 +359,11 @@ conv relu(add(add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], grou
 conv relu(add(add(a,conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)),d)) a:f16[1,192,14,14] b:f16[1,192,14,14] c:f16[192,192,3,3]* d:f16[1,192,14,14]* | 4.804 2026-11-15 isomer wg 64x64 1x1 s6 z4
 conv relu(add(add(a,conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)),d)) a:f16[1,48,56,56] b:f16[1,48,56,56] c:f16[48,48,3,3]* d:f16[1,48,56,56]* | 3.977 2026-11-15 isomer wg 64x32 1x2 s4 z1
 conv relu(add(add(a,conv2d(b,c,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)),d)) a:f16[1,96,28,28] b:f16[1,96,28,28] c:f16[96,96,3,3]* d:f16[1,96,28,28]* | 4.43 2026-11-15 isomer 32x32 k32 1x1x4 s4 z1
-conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[1,1024,14,14] b:f16[1,512,28,28] c:f16[1024,512,1,1]* d:f16[1,1024,14,14]* | 2.954 2026-11-17 isomer wg 64x32 1x1 s10 z1
+conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[1,1024,14,14] b:f16[1,512,28,28] c:f16[1024,512,1,1]* d:f16[1,1024,14,14]* | 2.711 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[1,2048,7,7] b:f16[1,1024,14,14] c:f16[2048,1024,1,1]* d:f16[1,2048,7,7]* | 3.495 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[1,512,28,28] b:f16[1,256,56,56] c:f16[512,256,1,1]* d:f16[1,512,28,28]* | 2.735 2026-11-17 isomer wg 64x64 1x2 s4 z1
-conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* d:f16[16,1024,14,14]* | 13 2026-11-15 isomer wg 128x128 2x1 s3 z1
-conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[16,2048,7,7] b:f16[16,1024,14,14] c:f16[2048,1024,1,1]* d:f16[16,2048,7,7]* | 12.01 2026-11-15 isomer wg 128x128 2x1 s6 z1
+conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[1,512,28,28] b:f16[1,256,56,56] c:f16[512,256,1,1]* d:f16[1,512,28,28]* | 2.615 2026-11-18 isomer wg 64x64 1x2 s4 z1
+conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[16,1024,14,14] b:f16[16,512,28,28] c:f16[1024,512,1,1]* d:f16[16,1024,14,14]* | 13.33 2026-11-18 isomer wg 128x128 2x1 s3 z1
+conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f16[16,2048,7,7] b:f16[16,1024,14,14] c:f16[2048,1024,1,1]* d:f16[16,2048,7,7]* | 12.43 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f32[1,1024,14,14] b:f32[1,512,28,28] c:f32[1024,512,1,1]* d:f32[1,1024,14,14]* | 17.07 2026-11-17 isomer general 32x64 z4
 conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f32[1,2048,7,7] b:f32[1,1024,14,14] c:f32[2048,1024,1,1]* d:f32[1,2048,7,7]* | 19.87 2026-11-17 isomer general 64x64 z8
 conv relu(add(add(a,conv2d(b,c,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)),d)) a:f32[1,512,28,28] b:f32[1,256,56,56] c:f32[512,256,1,1]* d:f32[1,512,28,28]* | 17.04 2026-11-17 isomer general 64x64 z2
@@ -371,28 +371,28 @@ conv relu(add(add(add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], 
 conv relu(add(add(add(a,conv2d(b,c,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)),d),e)) a:f16[1,192,14,14] b:f16[1,192,14,14] c:f16[192,192,1,1]* d:f16[1,192,14,14]* e:f16[1,192,14,14] | 2.274 2026-11-15 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 4.524 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 3.428 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28]* d:f16[1,512,28,28] | 2.522 2026-11-17 isomer wg 64x64 1x2 s4 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28]* d:f16[1,512,28,28] | 2.371 2026-11-18 isomer wg 64x64 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56]* d:f16[1,256,56,56] | 2.768 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14]* d:f16[1,1024,14,14] | 2.353 2026-11-17 isomer wg 64x32 1x2 s4 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14]* d:f16[1,1024,14,14] | 2.254 2026-11-18 isomer wg 64x64 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28]* d:f16[1,512,28,28] | 2.669 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14]* d:f16[1,1024,14,14] | 2.913 2026-11-17 isomer wg 64x32 1x1 s10 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 2.744 2026-11-17 isomer wg 64x32 1x1 s10 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 2.797 2026-11-17 isomer wg 64x16 1x4 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56]* d:f16[1,256,56,56] | 2.652 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 9.955 2026-11-16 isomer cudnn 39 25=2
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 2.432 2026-11-18 isomer wg 64x32 1x1 s10 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* d:f16[1,2048,7,7] | 2.424 2026-11-18 isomer wg 64x32 1x1 s10 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56]* d:f16[1,256,56,56] | 2.365 2026-11-18 isomer wg 64x64 1x1 s6 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 9.38 2026-11-18 isomer tma 128x128 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28] d:f16[16,512,28,28]* | 12.76 2026-11-15 isomer wg 128x128 2x1 s3 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28]* d:f16[16,512,28,28] | 11.45 2026-11-17 isomer tma 128x64 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56] | 27.92 2026-11-16 isomer cudnn 39 25=2
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56]* | 16.36 2026-11-17 isomer tma 128x128 s3 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,192,56,56] b:f16[256,192,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56]* | 23.11 2026-11-15 isomer wg 128x128 2x1 s3 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28]* d:f16[16,512,28,28] | 12.5 2026-11-18 isomer tma 128x128 s3 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56] | 28.15 2026-11-18 isomer cudnn 39 25=1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56]* | 15.03 2026-11-18 isomer tma 128x128 s6 turns
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,192,56,56] b:f16[256,192,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56]* | 18.13 2026-11-18 isomer tma 128x128 s6 turns
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,256,14,14] b:f16[1024,256,1,1]* c:f16[16,1024,14,14] d:f16[16,1024,14,14]* | 8.9 2026-11-15 isomer wg 128x128 2x1 s3 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,256,14,14] b:f16[1024,256,1,1]* c:f16[16,1024,14,14]* d:f16[16,1024,14,14] | 7.688 2026-11-17 isomer tma 128x128 s3 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,256,28,28] b:f16[512,256,1,1]* c:f16[16,512,28,28]* d:f16[16,512,28,28] | 14.68 2026-11-16 isomer cudnn 39 25=1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,14,14] b:f16[1024,512,1,1]* c:f16[16,1024,14,14]* d:f16[16,1024,14,14] | 10.36 2026-11-16 isomer cudnn 39 25=0
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,256,14,14] b:f16[1024,256,1,1]* c:f16[16,1024,14,14]* d:f16[16,1024,14,14] | 7.646 2026-11-18 isomer tma 128x128 s3 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,256,28,28] b:f16[512,256,1,1]* c:f16[16,512,28,28]* d:f16[16,512,28,28] | 14.55 2026-11-18 isomer cudnn 39 25=0
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,14,14] b:f16[1024,512,1,1]* c:f16[16,1024,14,14]* d:f16[16,1024,14,14] | 9.993 2026-11-18 isomer tma 128x128 s3 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7] d:f16[16,2048,7,7]* | 8.102 2026-11-15 isomer wg 128x128 2x1 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 6.655 2026-11-17 isomer tma 64x128 s4 z1
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7]* d:f16[16,2048,7,7] | 6.758 2026-11-18 isomer tma 64x128 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,64,56,56] b:f16[256,64,1,1]* c:f16[16,256,56,56] d:f16[16,256,56,56]* | 26 2026-11-15 isomer wg 128x128 2x1 s3 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,64,56,56] b:f16[256,64,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56] | 24.08 2026-11-17 isomer cudnn 39 25=0
+conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,64,56,56] b:f16[256,64,1,1]* c:f16[16,256,56,56]* d:f16[16,256,56,56] | 23.98 2026-11-18 isomer cudnn 39 25=0
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,128,28,28] b:f32[512,128,1,1]* c:f32[1,512,28,28] d:f32[1,512,28,28]* | 8.54703 2026-11-17 isomer general 64x32 z2
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,128,28,28] b:f32[512,128,1,1]* c:f32[1,512,28,28]* d:f32[1,512,28,28] | 8.62 2026-11-17 isomer general 64x32 z2
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,256,14,14] b:f32[1024,256,1,1]* c:f32[1,1024,14,14] d:f32[1,1024,14,14]* | 9.84985 2026-11-17 isomer general 32x64 z4
@@ -411,14 +411,14 @@ conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56]* d:f16[16,48,56,56] | 12.97 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[16,48,56,56] b:f16[96,48,3,3]* c:f16[16,96,28,28]* d:f16[16,96,28,28] | 7.198 2026-11-16 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[1024,1024,1,1]* c:f16[1,1024,14,14]* | 3.875 2026-11-17 isomer wg 64x32 1x1 s18 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[256,1024,1,1]* c:f16[1,256,14,14]* | 2.996 2026-11-17 isomer wg 64x16 1x4 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* c:f16[1,512,14,14]* | 3.118 2026-11-17 isomer wg 64x32 1x1 s18 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[256,1024,1,1]* c:f16[1,256,14,14]* | 2.962 2026-11-18 isomer wg 64x16 1x4 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* c:f16[1,512,14,14]* | 3.045 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] | 3.34187 2026-11-17 isomer wg 64x32 1x1 s18 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[128,128,1,1]* c:f16[1,128,28,28]* | 1.56 2026-11-17 isomer wg 64x32 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28] | 2.40191 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[128,128,1,1]* c:f16[1,128,56,56]* | 1.98 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56] | 2.74505 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56]* | 2.481 2026-11-17 isomer tma 64x64 s6 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56]* | 2.35 2026-11-18 isomer tma 64x64 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1280,8,8] b:f16[192,1280,1,1]* c:f16[1,192,8,8]* | 3.424 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1280,8,8] b:f16[320,1280,1,1]* c:f16[1,320,8,8]* | 3.736 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1280,8,8] b:f16[384,1280,1,1]* c:f16[1,384,8,8]* | 3.954 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
@@ -432,7 +432,7 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,192,56,56] b:f16[128,192,1,1]* c:f16[1,128,56,56]* | 2.203 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,192,56,56] b:f16[256,192,1,1]* c:f16[1,256,56,56]* | 2.637 2026-11-17 isomer tma 64x64 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,7,7] b:f16[1024,2048,1,1]* c:f16[1,1024,7,7]* | 3.937 2026-11-17 isomer wg 64x32 1x1 s18 z2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,7,7] b:f16[512,2048,1,1]* c:f16[1,512,7,7]* | 3.484 2026-11-17 isomer wg 64x32 1x1 s10 z4
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,7,7] b:f16[512,2048,1,1]* c:f16[1,512,7,7]* | 3.433 2026-11-18 isomer wg 64x32 1x1 s10 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,8,8] b:f16[1152,2048,1,1]* c:f16[1,1152,8,8]* | 5.499 2026-11-15 isomer wg 64x64 1x1 s6 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,8,8] b:f16[192,2048,1,1]* c:f16[1,192,8,8]* | 3.701 2026-11-16 isomer wg 64x64 1x1 s6 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,2048,8,8] b:f16[320,2048,1,1]* c:f16[1,320,8,8]* | 3.861 2026-11-16 isomer wg 64x64 1x1 s6 z8
@@ -446,9 +446,9 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28] | 2.52008 2026-11-17 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,35,35] b:f16[48,256,1,1]* c:f16[1,48,35,35]* | 2.226 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,35,35] b:f16[64,256,1,1]* c:f16[1,64,35,35]* | 2.27 2026-11-16 isomer wg 64x32 1x2 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[128,256,1,1]* c:f16[1,128,56,56]* | 2.495 2026-11-17 isomer wg 64x64 1x2 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[128,256,1,1]* c:f16[1,128,56,56]* | 2.457 2026-11-18 isomer tma 64x64 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[256,256,1,1]* c:f16[1,256,56,56]* | 2.878 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[64,256,1,1]* c:f16[1,64,56,56]* | 2.312 2026-11-17 isomer wg 64x32 1x2 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[64,256,1,1]* c:f16[1,64,56,56]* | 2.119 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,288,14,14] b:f16[128,288,1,1]* c:f16[1,128,14,14]* | 1.558 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,288,28,28] b:f16[128,288,1,1]* c:f16[1,128,28,28]* | 1.966 2026-11-17 isomer wg 64x32 1x1 s7 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,288,35,35] b:f16[48,288,1,1]* c:f16[1,48,35,35]* | 2.509 2026-11-16 isomer wg 64x16 1x4 s4 z1
@@ -468,8 +468,8 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,480,28,28] b:f16[128,480,1,1]* c:f16[1,128,28,28]* | 2.178 2026-11-17 isomer wg 64x32 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.72006 2026-11-17 isomer wg 64x32 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[128,512,1,1]* c:f16[1,128,14,14]* | 1.641 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[128,512,1,1]* c:f16[1,128,28,28]* | 2.286 2026-11-17 isomer wg 64x32 1x1 s10 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[256,512,1,1]* c:f16[1,256,28,28]* | 2.553 2026-11-17 isomer wg 64x32 1x1 s10 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[128,512,1,1]* c:f16[1,128,28,28]* | 2.164 2026-11-18 isomer wg 64x32 1x1 s10 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[256,512,1,1]* c:f16[1,256,28,28]* | 2.446 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[512,512,1,1]* c:f16[1,512,28,28]* | 3.041 2026-11-17 isomer wg 64x64 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,7,7] b:f16[128,512,1,1]* c:f16[1,128,7,7]* | 1.507 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] | 2.62271 2026-11-17 isomer wg 64x32 1x1 s10 z1
@@ -481,7 +481,7 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,608,7,7] b:f16[128,608,1,1]* c:f16[1,128,7,7]* | 1.71 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[128,64,1,1]* c:f16[1,128,56,56]* | 2.089 2026-11-17 isomer tma 64x64 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56] | 2.58271 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[64,64,1,1]* c:f16[1,64,56,56]* | 1.935 2026-11-17 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[64,64,1,1]* c:f16[1,64,56,56]* | 1.761 2026-11-18 isomer tma 64x64 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,64,73,73] b:f16[80,64,1,1]* c:f16[1,80,73,73]* | 2.471 2026-11-16 isomer wg 128x32 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,640,14,14] b:f16[128,640,1,1]* c:f16[1,128,14,14]* | 1.853 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,640,7,7] b:f16[128,640,1,1]* c:f16[1,128,7,7]* | 1.668 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
@@ -512,12 +512,12 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,960,7,7] b:f16[128,960,1,1]* c:f16[1,128,7,7]* | 1.901 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,992,14,14] b:f16[128,992,1,1]* c:f16[1,128,14,14]* | 2.184 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,992,7,7] b:f16[128,992,1,1]* c:f16[1,128,7,7]* | 1.924 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[1024,1024,1,1]* c:f16[16,1024,14,14]* | 12.42 2026-11-16 isomer cudnn 39 25=2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[256,1024,1,1]* c:f16[16,256,14,14]* | 5.95 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[512,1024,1,1]* c:f16[16,512,14,14]* | 8.163 2026-11-17 isomer cudnn 39 25=2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[1024,1024,1,1]* c:f16[16,1024,14,14]* | 12.3 2026-11-18 isomer cudnn 39 25=2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[256,1024,1,1]* c:f16[16,256,14,14]* | 5.977 2026-11-18 isomer tma 64x64 s6 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[512,1024,1,1]* c:f16[16,512,14,14]* | 8.278 2026-11-18 isomer cudnn 39 25=0
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 9.0297 2026-11-17 isomer library 2
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[128,128,1,1]* c:f16[16,128,28,28]* | 3.653 2026-11-16 isomer wg 64x128 1x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28] | 10.44 2026-11-17 isomer library 4
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28] | 10.45 2026-11-18 isomer library 4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,128,56,56] b:f16[128,128,1,1]* c:f16[16,128,56,56]* | 9.803 2026-11-16 isomer wg 128x128 2x1 s3 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56] | 21.3961 2026-11-17 isomer library 3
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1280,8,8] b:f16[192,1280,1,1]* c:f16[16,192,8,8]* | 5.594 2026-11-16 isomer wg 64x64 1x1 s6 z4
@@ -531,8 +531,8 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,192,35,35] b:f16[48,192,1,1]* c:f16[16,48,35,35]* | 4.32 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,192,35,35] b:f16[64,192,1,1]* c:f16[16,64,35,35]* | 4.257 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,192,56,56] b:f16[128,192,1,1]* c:f16[16,128,56,56]* | 11.84 2026-11-16 isomer cudnn 39 25=2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,7,7] b:f16[1024,2048,1,1]* c:f16[16,1024,7,7]* | 8.714 2026-11-16 isomer cudnn 39 25=1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,7,7] b:f16[512,2048,1,1]* c:f16[16,512,7,7]* | 7.159 2026-11-17 isomer cudnn 39 25=2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,7,7] b:f16[1024,2048,1,1]* c:f16[16,1024,7,7]* | 8.753 2026-11-18 isomer cudnn 39 25=2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,7,7] b:f16[512,2048,1,1]* c:f16[16,512,7,7]* | 7.228 2026-11-18 isomer cudnn 39 25=1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,8,8] b:f16[192,2048,1,1]* c:f16[16,192,8,8]* | 6.812 2026-11-16 isomer wg 64x64 1x1 s6 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,8,8] b:f16[320,2048,1,1]* c:f16[16,320,8,8]* | 7.156 2026-11-16 isomer cudnn 39 25=2
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,2048,8,8] b:f16[384,2048,1,1]* c:f16[16,384,8,8]* | 7.039 2026-11-16 isomer cudnn 39 25=0
@@ -541,12 +541,12 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,224,56,56] b:f16[128,224,1,1]* c:f16[16,128,56,56]* | 14.28 2026-11-16 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,14,14] b:f16[128,256,1,1]* c:f16[16,128,14,14]* | 2.567 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[128,256,1,1]* c:f16[16,128,28,28]* | 4.648 2026-11-16 isomer wg 128x128 2x1 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[512,256,1,1]* c:f16[16,512,28,28] | 12.5273 2026-11-17 isomer library 1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[512,256,1,1]* c:f16[16,512,28,28] | 12.42 2026-11-18 isomer library 1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,35,35] b:f16[48,256,1,1]* c:f16[16,48,35,35]* | 4.928 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,35,35] b:f16[64,256,1,1]* c:f16[16,64,35,35]* | 4.898 2026-11-16 isomer wg 128x64 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[128,256,1,1]* c:f16[16,128,56,56]* | 12.54 2026-11-17 isomer tma 128x128 s3 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[256,256,1,1]* c:f16[16,256,56,56]* | 21.11 2026-11-16 isomer cudnn 39 25=0
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[64,256,1,1]* c:f16[16,64,56,56]* | 8.255 2026-11-17 isomer cudnn 39 25=2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[128,256,1,1]* c:f16[16,128,56,56]* | 10.47 2026-11-18 isomer tma 128x128 s6 turns
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[256,256,1,1]* c:f16[16,256,56,56]* | 19.74 2026-11-18 isomer tma 128x128 s6 turns
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,256,56,56] b:f16[64,256,1,1]* c:f16[16,64,56,56]* | 8.297 2026-11-18 isomer cudnn 39 25=1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,288,14,14] b:f16[128,288,1,1]* c:f16[16,128,14,14]* | 3.023 2026-11-16 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,288,28,28] b:f16[128,288,1,1]* c:f16[16,128,28,28]* | 5.142 2026-11-16 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,288,35,35] b:f16[48,288,1,1]* c:f16[16,48,35,35]* | 5.805 2026-11-16 isomer wg 128x64 2x1 s4 z1
@@ -566,19 +566,19 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,480,28,28] b:f16[128,480,1,1]* c:f16[16,128,28,28]* | 6.76 2026-11-16 isomer cudnn 39 25=1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,14,14] b:f16[1024,512,1,1]* c:f16[16,1024,14,14] | 9.8937 2026-11-17 isomer tma 128x128 s3 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,14,14] b:f16[128,512,1,1]* c:f16[16,128,14,14]* | 3.56 2026-11-16 isomer wg 64x64 1x2 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[128,512,1,1]* c:f16[16,128,28,28]* | 5.784 2026-11-17 isomer tma 64x128 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[256,512,1,1]* c:f16[16,256,28,28]* | 8.392 2026-11-17 isomer tma 128x128 s3 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[512,512,1,1]* c:f16[16,512,28,28]* | 15.04 2026-11-16 isomer cudnn 39 25=1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[128,512,1,1]* c:f16[16,128,28,28]* | 5.826 2026-11-18 isomer tma 64x128 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[256,512,1,1]* c:f16[16,256,28,28]* | 8.445 2026-11-18 isomer tma 128x128 s3 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[512,512,1,1]* c:f16[16,512,28,28]* | 13.62 2026-11-18 isomer tma 128x128 s6 turns
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,7,7] b:f16[128,512,1,1]* c:f16[16,128,7,7]* | 2.468 2026-11-16 isomer wg 64x32 1x2 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7] | 6.417 2026-11-17 isomer tma 64x128 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,7,7] b:f16[2048,512,1,1]* c:f16[16,2048,7,7] | 6.536 2026-11-18 isomer tma 64x128 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,544,14,14] b:f16[128,544,1,1]* c:f16[16,128,14,14]* | 4.172 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,544,7,7] b:f16[128,544,1,1]* c:f16[16,128,7,7]* | 2.709 2026-11-16 isomer wg 64x32 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,576,14,14] b:f16[128,576,1,1]* c:f16[16,128,14,14]* | 4.006 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,576,7,7] b:f16[128,576,1,1]* c:f16[16,128,7,7]* | 2.58 2026-11-16 isomer wg 64x32 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,608,14,14] b:f16[128,608,1,1]* c:f16[16,128,14,14]* | 4.231 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,608,7,7] b:f16[128,608,1,1]* c:f16[16,128,7,7]* | 2.741 2026-11-16 isomer wg 64x32 1x2 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[128,64,1,1]* c:f16[16,128,56,56]* | 8.701 2026-11-16 isomer wg 128x128 2x1 s3 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[64,64,1,1]* c:f16[16,64,56,56]* | 5.308 2026-11-17 isomer tma 128x64 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[128,64,1,1]* c:f16[16,128,56,56]* | 7.399 2026-11-18 isomer tma 128x128 s6 turns
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[64,64,1,1]* c:f16[16,64,56,56]* | 5.467 2026-11-18 isomer tma 128x64 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,64,73,73] b:f16[80,64,1,1]* c:f16[16,80,73,73]* | 10.99 2026-11-16 isomer wg 128x96 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,640,14,14] b:f16[128,640,1,1]* c:f16[16,128,14,14]* | 4.051 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,640,7,7] b:f16[128,640,1,1]* c:f16[16,128,7,7]* | 2.61 2026-11-16 isomer wg 64x32 1x2 s4 z1
@@ -659,25 +659,25 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c)) a:f16[1,384,8,8] b:f16[384,384,3,1]* c:f16[1,384,8,8]* | 3.736 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c)) a:f16[16,384,8,8] b:f16[384,384,3,1]* c:f16[16,384,8,8]* | 6.759 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c)) a:f32[1,384,8,8] b:f32[384,384,3,1]* c:f32[1,384,8,8]* | 9.71317 2026-11-17 isomer general 64x32 z8
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.651 2026-11-17 isomer wg 64x32 1x1 s11 z2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.62 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* | 4.09731 2026-11-17 isomer wg 64x64 1x1 s9 z4
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,14,14] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.917 2026-11-17 isomer wg 64x64 1x1 s11 z4
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,14,14] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.931 2026-11-18 isomer wg 64x64 1x1 s11 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,448,8,8] b:f16[384,448,3,3]* c:f16[1,384,8,8]* | 5.548 2026-11-16 isomer wg 64x64 1x1 s6 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.70342 2026-11-17 isomer wg 64x64 1x1 s9 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,7,7] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.392 2026-11-17 isomer wg 64x64 1x1 s11 z8
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,7,7] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.352 2026-11-18 isomer wg 64x64 1x1 s11 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,64,35,35] b:f16[96,64,3,3]* c:f16[1,96,35,35]* | 3.925 2026-11-16 isomer wg 64x16 1x4 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[64,64,3,3]* c:f16[1,64,56,56]* | 2.895 2026-11-17 isomer wg 64x32 1x1 s11 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[64,64,3,3]* c:f16[1,64,56,56]* | 2.75 2026-11-18 isomer wg 64x64 1x1 s11 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* | 3.06982 2026-11-17 isomer wg 64x32 1x1 s16 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,35,35] b:f16[96,96,3,3]* c:f16[1,96,35,35]* | 4.494 2026-11-16 isomer wg 64x16 1x4 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.82 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,192,14,14] b:f16[192,192,3,3]* c:f16[16,192,14,14]* | 10.93 2026-11-17 isomer wg 64x192 1x1 s4 z2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,256,14,14] b:f16[256,256,3,3]* c:f16[16,256,14,14]* | 11.33 2026-11-17 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.88 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,192,14,14] b:f16[192,192,3,3]* c:f16[16,192,14,14]* | 10.88 2026-11-18 isomer wg 64x192 1x1 s4 z2
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,256,14,14] b:f16[256,256,3,3]* c:f16[16,256,14,14]* | 11.37 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,448,8,8] b:f16[384,448,3,3]* c:f16[16,384,8,8]* | 12.12 2026-11-16 isomer cudnn 41 2=5 13=1 18=0 25=1 27=4 28=2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,56,56] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 12.18 2026-11-17 isomer wg 128x64 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,512,7,7] b:f16[512,512,3,3]* c:f16[16,512,7,7]* | 13.16 2026-11-17 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,56,56] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 12.16 2026-11-18 isomer wg 128x64 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,512,7,7] b:f16[512,512,3,3]* c:f16[16,512,7,7]* | 13.22 2026-11-18 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,64,35,35] b:f16[96,64,3,3]* c:f16[16,96,35,35]* | 10.31 2026-11-16 isomer wg 128x96 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[64,64,3,3]* c:f16[16,64,56,56]* | 13.12 2026-11-17 isomer wg 128x64 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,28,28] b:f16[96,96,3,3]* c:f16[16,96,28,28]* | 10.35 2026-11-17 isomer wg 128x128 2x1 s6 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,64,56,56] b:f16[64,64,3,3]* c:f16[16,64,56,56]* | 13.11 2026-11-18 isomer wg 128x64 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,28,28] b:f16[96,96,3,3]* c:f16[16,96,28,28]* | 10.43 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,35,35] b:f16[96,96,3,3]* c:f16[16,96,35,35]* | 14.78 2026-11-16 isomer wg 128x96 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,128,28,28] b:f32[128,128,3,3]* c:f32[1,128,28,28]* | 16.9247 2026-11-17 isomer general 64x32 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14]* | 22.65 2026-11-17 isomer general 32x32 z8
@@ -690,13 +690,13 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28]* | 12.98 2026-11-17 isomer general 32x32 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,96,35,35] b:f32[96,96,3,3]* c:f32[1,96,35,35]* | 15.1622 2026-11-17 isomer general 64x32 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[1,512,14,14] b:f16[512,32,3,3]* c:f16[1,512,14,14]* | 2.227 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[16,512,14,14] b:f16[512,32,3,3]* c:f16[16,512,14,14]* | 9.095 2026-11-16 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[16,512,14,14] b:f16[512,32,3,3]* c:f16[16,512,14,14]* | 8.868 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[1,1024,7,7] b:f16[1024,32,3,3]* c:f16[1,1024,7,7]* | 2.07 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[16,1024,7,7] b:f16[1024,32,3,3]* c:f16[16,1024,7,7]* | 5.031 2026-11-16 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[16,1024,7,7] b:f16[1024,32,3,3]* c:f16[16,1024,7,7]* | 4.953 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=4),c)) a:f16[1,128,56,56] b:f16[128,32,3,3]* c:f16[1,128,56,56]* | 2.856 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=4),c)) a:f16[16,128,56,56] b:f16[128,32,3,3]* c:f16[16,128,56,56]* | 24.15 2026-11-16 isomer cudnn 41 2=16 13=0 18=0 25=1 27=8 28=1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=4),c)) a:f16[16,128,56,56] b:f16[128,32,3,3]* c:f16[16,128,56,56]* | 24.53 2026-11-18 isomer cudnn 41 2=16 13=0 18=0 25=1 27=8 28=1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[1,256,28,28] b:f16[256,32,3,3]* c:f16[1,256,28,28]* | 2.543 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[16,256,28,28] b:f16[256,32,3,3]* c:f16[16,256,28,28]* | 13.42 2026-11-16 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[16,256,28,28] b:f16[256,32,3,3]* c:f16[16,256,28,28]* | 13.57 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[2 1 2 1], dilation=[1 1], group=1),c)) a:f16[1,384,8,8] b:f16[768,384,5,3]* c:f16[1,768,8,8]* | 7.943 2026-11-15 isomer wg 64x64 1x2 s4 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1),c)) a:f16[1,48,35,35] b:f16[64,48,5,5]* c:f16[1,64,35,35]* | 4.52 2026-11-16 isomer wg 64x64 1x1 s6 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1),c)) a:f16[16,48,35,35] b:f16[64,48,5,5]* c:f16[16,64,35,35]* | 14.37 2026-11-16 isomer wg 256x64 2x1 s4 z1
@@ -731,20 +731,20 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,288,35,35] b:f32[384,288,3,3]* c:f32[1,384,17,17]* | 37.8593 2026-11-17 isomer general 64x32 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,3,299,299] b:f32[32,3,3,3]* c:f32[1,32,149,149]* | 4.98517 2026-11-17 isomer general 32x32 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,96,35,35] b:f32[96,96,3,3]* c:f32[1,96,17,17]* | 10.1644 2026-11-17 isomer general 32x64 z8
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.618 2026-11-17 isomer wg 64x32 1x1 s11 z2
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,28,28] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.941 2026-11-17 isomer wg 64x64 1x1 s11 z4
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.589 2026-11-18 isomer wg 64x32 1x1 s11 z2
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,28,28] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.945 2026-11-18 isomer wg 64x64 1x1 s11 z4
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.70182 2026-11-17 isomer wg 64x64 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* | 2.48262 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.397 2026-11-17 isomer wg 64x64 1x1 s11 z8
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.37 2026-11-18 isomer wg 64x64 1x1 s11 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112]* | 3.12931 2026-11-17 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14]* | 2.59942 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,56,56] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.7 2026-11-17 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[256,256,3,3]* c:f16[16,256,14,14]* | 11.36 2026-11-17 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 12.27 2026-11-17 isomer wg 128x64 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,56,56] b:f16[96,48,3,3]* c:f16[16,96,28,28]* | 6.685 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,512,14,14] b:f16[512,512,3,3]* c:f16[16,512,7,7]* | 13.11 2026-11-17 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,8,224,224] b:f16[48,8,3,3]* c:f16[16,48,112,112]* | 25.05 2026-11-17 isomer 128x64 k32 4x2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,28,28] b:f16[192,96,3,3]* c:f16[16,192,14,14]* | 7.021 2026-11-17 isomer wg 64x96 1x2 s4 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,56,56] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.76 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[256,256,3,3]* c:f16[16,256,14,14]* | 11.31 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 12.18 2026-11-18 isomer wg 128x64 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,56,56] b:f16[96,48,3,3]* c:f16[16,96,28,28]* | 6.71 2026-11-18 isomer wg 128x128 2x1 s6 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,512,14,14] b:f16[512,512,3,3]* c:f16[16,512,7,7]* | 13.21 2026-11-18 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,8,224,224] b:f16[48,8,3,3]* c:f16[16,48,112,112]* | 25.25 2026-11-18 isomer wg 128x64 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,28,28] b:f16[192,96,3,3]* c:f16[16,192,14,14]* | 7.235 2026-11-18 isomer wg 64x96 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,128,56,56] b:f32[128,128,3,3]* c:f32[1,128,28,28]* | 18.1375 2026-11-17 isomer general 64x32 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,256,28,28] b:f32[256,256,3,3]* c:f32[1,256,14,14]* | 27.9237 2026-11-17 isomer general 32x64 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,3,224,224] b:f32[48,3,3,3]* c:f32[1,48,112,112]* | 5.17036 2026-11-17 isomer general 32x32 z1
@@ -753,11 +753,11 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,512,14,14] b:f32[512,512,3,3]* c:f32[1,512,7,7]* | 37.5804 2026-11-17 isomer general 64x64 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,96,28,28] b:f32[192,96,3,3]* c:f32[1,192,14,14]* | 10.9083 2026-11-17 isomer general 32x32 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[1,512,28,28] b:f16[512,32,3,3]* c:f16[1,512,14,14]* | 2.239 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[16,512,28,28] b:f16[512,32,3,3]* c:f16[16,512,14,14]* | 9.191 2026-11-16 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=16),c)) a:f16[16,512,28,28] b:f16[512,32,3,3]* c:f16[16,512,14,14]* | 9.075 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[1,1024,14,14] b:f16[1024,32,3,3]* c:f16[1,1024,7,7]* | 2.304 2026-11-17 isomer 16x64 k32 1x2x4 s4 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[16,1024,14,14] b:f16[1024,32,3,3]* c:f16[16,1024,7,7]* | 5.107 2026-11-16 isomer wg 128x32 2x1 s4 z1
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32),c)) a:f16[16,1024,14,14] b:f16[1024,32,3,3]* c:f16[16,1024,7,7]* | 5.1 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[1,256,56,56] b:f16[256,32,3,3]* c:f16[1,256,28,28]* | 2.581 2026-11-17 isomer wg 64x32 1x1 s7 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[16,256,56,56] b:f16[256,32,3,3]* c:f16[16,256,28,28]* | 13.74 2026-11-16 isomer cudnn 10 2=16 13=0 14=3 18=0 23=2
+conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=8),c)) a:f16[16,256,56,56] b:f16[256,32,3,3]* c:f16[16,256,28,28]* | 13.61 2026-11-18 isomer cudnn 10 2=16 13=0 14=3 18=0 23=2
 conv relu(add(conv2d(slice(a,axes=[1], from=[0], to=[192], step=[1]),b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,384,17,17] b:f16[320,192,3,3]* c:f16[1,320,8,8]* | 4.528 2026-11-16 isomer wg 64x16 1x4 s4 z4
 conv relu(add(conv2d(slice(a,axes=[1], from=[192], to=[320], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1),c)) a:f16[16,320,17,17] b:f16[128,128,1,7]* c:f16[16,128,17,17]* | 7.411 2026-11-15 isomer wg 64x128 1x2 s4 z1
 conv relu(add(conv2d(slice(a,axes=[1], from=[192], to=[384], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1),c)) a:f16[1,384,17,17] b:f16[192,192,1,7]* c:f16[1,192,17,17]* | 4.496 2026-11-16 isomer wg 64x64 1x1 s6 z4
@@ -871,24 +871,24 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,992,7,7] b:f16[128,992,1,1]* | 1.97309 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,1024,14,14] b:f16[1024,1024,1,1]* | 11.5065 2026-11-17 isomer library 1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,1024,14,14] b:f16[512,1024,1,1]* | 7.8153 2026-11-17 isomer tma 128x128 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,128,27,27] b:f16[32,128,1,1]* | 2.412 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,128,55,55] b:f16[16,128,1,1]* | 4.475 2026-11-17 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[64,16,1,1]* | 5.128 2026-11-17 isomer library 3
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,128,27,27] b:f16[32,128,1,1]* | 2.356 2026-11-18 isomer tma 64x64 s6 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,128,55,55] b:f16[16,128,1,1]* | 4.316 2026-11-18 isomer wg 128x32 2x1 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[64,16,1,1]* | 5.931 2026-11-18 isomer 128x64 k32 4x2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,192,56,56] b:f16[256,192,1,1]* | 14.8937 2026-11-17 isomer library 2
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,2048,7,7] b:f16[1024,2048,1,1]* | 8.4121 2026-11-17 isomer library 0
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,13,13] b:f16[48,256,1,1]* | 2.302 2026-11-17 isomer wg 64x64 1x1 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,27,27] b:f16[32,256,1,1]* | 2.938 2026-11-17 isomer wg 64x32 1x2 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,13,13] b:f16[48,256,1,1]* | 2.135 2026-11-18 isomer wg 64x32 1x2 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,27,27] b:f16[32,256,1,1]* | 2.844 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,56,56] b:f16[128,256,1,1]* | 10.4793 2026-11-17 isomer library 1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,256,56,56] b:f16[256,256,1,1]* | 17.6761 2026-11-17 isomer library 3
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,32,27,27] b:f16[128,32,1,1]* | 2.906 2026-11-17 isomer wg 128x64 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,384,13,13] b:f16[48,384,1,1]* | 2.326 2026-11-17 isomer wg 64x64 1x1 s8 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,384,13,13] b:f16[64,384,1,1]* | 2.302 2026-11-17 isomer wg 64x64 1x1 s8 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[192,48,1,1]* | 2.07 2026-11-17 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,512,13,13] b:f16[64,512,1,1]* | 2.494 2026-11-17 isomer wg 64x64 1x1 s10 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,32,27,27] b:f16[128,32,1,1]* | 2.817 2026-11-18 isomer wg 64x128 1x1 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,384,13,13] b:f16[48,384,1,1]* | 2.258 2026-11-18 isomer wg 64x64 1x1 s8 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,384,13,13] b:f16[64,384,1,1]* | 2.253 2026-11-18 isomer wg 64x32 1x1 s8 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[192,48,1,1]* | 1.955 2026-11-18 isomer wg 128x32 2x1 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,512,13,13] b:f16[64,512,1,1]* | 2.403 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,512,28,28] b:f16[256,512,1,1]* | 8.2809 2026-11-17 isomer library 4
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,512,28,28] b:f16[512,512,1,1]* | 13.3913 2026-11-17 isomer library 1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[256,64,1,1]* | 2.175 2026-11-17 isomer tma 64x64 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,64,55,55] b:f16[16,64,1,1]* | 3.767 2026-11-17 isomer library 5
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[256,64,1,1]* | 2.097 2026-11-18 isomer tma 64x64 s6 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,64,55,55] b:f16[16,64,1,1]* | 3.761 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[16,64,56,56] b:f16[128,64,1,1]* | 7.1305 2026-11-17 isomer library 1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 1 0 1], dilation=[1 1], group=1)) a:f16[1,384,8,8] b:f16[384,384,1,3]* | 2.62237 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,128,17,17] b:f16[128,128,1,7]* | 2.77197 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
@@ -920,20 +920,20 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,64,56,56] b:f16[64,64,3,3]* | 2.66058 2026-11-17 isomer wg 64x32 1x1 s11 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,8,224,224] b:f16[64,8,3,3]* | 8.042 2026-11-17 isomer wg 128x64 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,96,35,35] b:f16[96,96,3,3]* | 2.93411 2026-11-17 isomer wg 64x32 1x1 s16 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,128,56,56] b:f16[256,128,3,3]* | 55.48 2026-11-17 isomer cudnn 41 2=3 13=1 18=0 25=0 27=1 28=2
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[128,16,3,3]* | 10.97 2026-11-17 isomer wg 128x128 2x1 s3 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[64,16,3,3]* | 8.336 2026-11-17 isomer wg 256x64 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,256,28,28] b:f16[512,256,3,3]* | 51.42 2026-11-17 isomer cudnn 41 2=0 13=1 18=0 25=0 27=1 28=2
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,256,56,56] b:f16[256,256,3,3]* | 80.08 2026-11-17 isomer cudnn 41 2=0 13=1 18=0 25=1 27=1 28=2
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,32,27,27] b:f16[128,32,3,3]* | 4.868 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[192,48,3,3]* | 3.146 2026-11-17 isomer wg 64x64 1x1 s9 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[384,48,3,3]* | 5.02 2026-11-17 isomer wg 64x64 1x1 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,512,14,14] b:f16[512,512,3,3]* | 29.27 2026-11-17 isomer cudnn 41 2=1 13=1 18=0 25=0 27=1 28=8
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,512,28,28] b:f16[512,512,3,3]* | 86.6 2026-11-17 isomer cudnn 41 2=6 13=1 18=0 25=0 27=1 28=2
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,112,112] b:f16[128,64,3,3]* | 53.34 2026-11-17 isomer cudnn 41 2=0 13=1 18=0 25=0 27=1 28=1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[256,64,3,3]* | 5.098 2026-11-17 isomer wg 64x96 1x2 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[512,64,3,3]* | 6.894 2026-11-17 isomer wg 128x128 2x1 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 99.31 2026-11-17 isomer wg 128x64 2x1 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,128,56,56] b:f16[256,128,3,3]* | 52.02 2026-11-18 isomer cudnn 41 2=3 13=1 18=0 25=1 27=1 28=2
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[128,16,3,3]* | 10.5 2026-11-18 isomer wg 128x128 2x1 s3 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,16,55,55] b:f16[64,16,3,3]* | 7.864 2026-11-18 isomer wg 128x64 2x1 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,256,28,28] b:f16[512,256,3,3]* | 48.06 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=0 27=1 28=2
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,256,56,56] b:f16[256,256,3,3]* | 82.81 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=1 27=1 28=2
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,32,27,27] b:f16[128,32,3,3]* | 4.776 2026-11-18 isomer wg 128x128 2x1 s6 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[192,48,3,3]* | 3.055 2026-11-18 isomer wg 64x64 1x1 s9 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,48,13,13] b:f16[384,48,3,3]* | 4.621 2026-11-18 isomer wg 64x64 1x1 s6 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,512,14,14] b:f16[512,512,3,3]* | 31.92 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=1 27=2 28=4
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,512,28,28] b:f16[512,512,3,3]* | 85.79 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=0 27=1 28=2
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,112,112] b:f16[128,64,3,3]* | 55.23 2026-11-18 isomer cudnn 41 2=0 13=1 18=0 25=0 27=1 28=1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[256,64,3,3]* | 5.382 2026-11-18 isomer wg 64x96 1x2 s4 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,64,13,13] b:f16[512,64,3,3]* | 6.707 2026-11-18 isomer wg 128x128 2x1 s6 z1
+conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 99.54 2026-11-18 isomer wg 128x64 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=16)) a:f16[1,512,14,14] b:f16[512,32,3,3]* | 2.11386 2026-11-17 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=16)) a:f16[16,512,14,14] b:f16[512,32,3,3]* | 8.3321 2026-11-17 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32)) a:f16[1,1024,7,7] b:f16[1024,32,3,3]* | 1.7389 2026-11-17 isomer wg 64x32 1x1 s7 z1
@@ -1013,16 +1013,16 @@ copy concat(slice(a,axes=[1], from=[0], to=[64], step=[1]),b,c,d,axis=1) a:f16[1
 copy gather(a,b,axis=0) a:f32[50257,768]* b:i64[1,128] | 1.23235 2026-11-17 isomer element
 copy gather(reshape(a,shape=[768]),b,axis=0) a:f32[1,768] b:i64[1,768,1,1]* | 1.04225 2026-11-17 isomer element
 copy gather(reshape(reshape(a,shape=[1 768 1 1]),shape=[768]),b,axis=0) a:f32[1,768] b:i64[1,768,1,1]* | 1.03431 2026-11-17 isomer element
-copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[1,3,224,224] | 1.10833 2026-11-17 isomer element
+copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[1,3,224,224] | 1.157 2026-11-18 isomer element
 copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[1,3,299,299] | 1.30478 2026-11-17 isomer element
-copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[16,3,224,224] | 5.0681 2026-11-17 isomer element
+copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[16,3,224,224] | 5.053 2026-11-18 isomer element
 copy pad(a,begin=[0 0 0 0], end=[0 5 0 0], value=0, mode=constant) a:f16[16,3,299,299] | 7.791 2026-11-16 isomer element
 copy reshape(broadcast(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,1024] | 1.709 2026-11-15 isomer attention 1x4 k32 s3
-copy reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[1024], to=[2048], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,6144] | 0.579 2026-11-17 isomer attention 1x4 k16 s1 z8
-copy reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[1024], to=[2048], step=[1]),shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[16 32 512 128]) a:f16[16,8,511,128] b:f16[16,1,6144] | 2.34 2026-11-17 isomer attention 1x4 k32 s2
+copy reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[1024], to=[2048], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,6144] | 0.5899 2026-11-18 isomer attention 1x4 k32 s3 z4
+copy reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[1024], to=[2048], step=[1]),shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[16 32 512 128]) a:f16[16,8,511,128] b:f16[16,1,6144] | 1.917 2026-11-18 isomer attention 1x4 k32 s2
 copy reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[5120], to=[6144], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,6144] | 1.884 2026-11-15 isomer attention 1x8 k32 s1
-copy reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,1024] | 1.201 2026-11-17 isomer attention 1x4 k32 s2 z2
-copy reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 1 512 128]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[16 32 512 128]) a:f16[16,8,511,128] b:f16[16,1,1024] | 11.39 2026-11-17 isomer attention 1x4 k32 s1
+copy reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,1024] | 0.9616 2026-11-18 isomer attention 1x4 k32 s3 z2
+copy reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 1 512 128]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[16 32 512 128]) a:f16[16,8,511,128] b:f16[16,1,1024] | 11.31 2026-11-18 isomer attention 1x2 k32 s1
 copy reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[1024], to=[2048], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,8,511,128] b:f16[1,1,6144] | 1.841 2026-11-15 isomer attention 1x4 k32 s3
 copy reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[1 1 8 128]),perm=[0 2 1 3]),shape=[1 8 1 1 128]),shape=[1 8 1 128]),shape=[1 8 4 1 128], dims=[0 1 3 4]),shape=[1 32 1 128]) a:f16[1,1,1024] | 0.322203 2026-11-17 isomer attention 1x2 k32 s1
 copy reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[1 512 8 128]),perm=[0 2 1 3]),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]) a:f16[1,512,1024] | 1.86527 2026-11-17 isomer attention wg 2 k128 s2
@@ -1036,18 +1036,18 @@ copy reshape(broadcast(reshape(transpose(reshape(slice(a,axes=[2], from=[5120], 
 copy reshape(gather(a,reshape(slice(b,axes=[1], from=[0], to=[1], step=[1]),shape=[1]),axis=0),shape=[1 1 64]) a:f32[1000,64]* b:i64[1,26] | 0.931781 2026-11-17 isomer element
 copy reshape(gather(a,reshape(slice(b,axes=[1], from=[1], to=[2], step=[1]),shape=[1]),axis=0),shape=[1 1 64]) a:f32[1000,64]* b:i64[1,26] | 0.882181 2026-11-17 isomer element
 copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,1024] | 1.51 2026-11-15 isomer attention 1x4 k32 s3
-copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[1024], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,6144] | 0.579 2026-11-17 isomer attention 1x4 k16 s1 z8
-copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[1024], step=[1]),shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]) a:f16[16,8,511,128] b:f16[16,1,6144] | 2.34 2026-11-17 isomer attention 1x4 k32 s2
+copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[1024], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,6144] | 0.5899 2026-11-18 isomer attention 1x4 k32 s3 z4
+copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[1024], step=[1]),shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]) a:f16[16,8,511,128] b:f16[16,1,6144] | 1.917 2026-11-18 isomer attention 1x4 k32 s2
 copy reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[4096], to=[5120], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,6144] | 1.873 2026-11-15 isomer attention 1x8 k32 s1
 copy reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,1024] | 1.514 2026-11-15 isomer attention 1x4 k32 s3
 copy reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[1024], step=[1]),shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,8,511,128] b:f16[1,1,6144] | 1.686 2026-11-15 isomer attention 1x4 k32 s3
 copy reshape(transpose(reshape(broadcast(reshape(transpose(reshape(slice(a,axes=[2], from=[4096], to=[5120], step=[1]),shape=[1 512 8 128]),perm=[0 2 1 3]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]) a:f16[1,512,6144] | 1.253 2026-11-17 isomer attention wg 2 k64 s3
 copy reshape(transpose(reshape(broadcast(reshape(transpose(reshape(slice(a,axes=[2], from=[4096], to=[5120], step=[1]),shape=[16 512 8 128]),perm=[0 2 1 3]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]) a:f16[16,512,6144] | 7.164 2026-11-17 isomer cudnn 2 24=7
-copy reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]) a:f16[197,16,2304] | 1.824 2026-11-17 isomer cudnn 2 24=7
-copy reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]) a:f16[197,16,2304] | 2.999 2026-11-17 isomer attention 4x1 k64 s2
-copy reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]) a:f16[16,128,2304] | 0.793472 2026-11-17 isomer attention wg 1 k128 s2
-copy reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]) a:f16[16,128,2304] | 0.798831 2026-11-17 isomer attention wg 1 k128 s2
-copy reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[16 12 64 197]) a:f16[197,16,2304] | 1.824 2026-11-17 isomer cudnn 2 24=7
+copy reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]) a:f16[197,16,2304] | 1.931 2026-11-18 isomer cudnn 2 24=7
+copy reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]) a:f16[197,16,2304] | 3.075 2026-11-18 isomer attention 4x1 k64 s2
+copy reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]) a:f16[16,128,2304] | 0.8312 2026-11-18 isomer attention wg 1 k128 s2
+copy reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]) a:f16[16,128,2304] | 0.8002 2026-11-18 isomer attention wg 1 k64 s3
+copy reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[16 12 64 197]) a:f16[197,16,2304] | 1.931 2026-11-18 isomer cudnn 2 24=7
 copy transpose(reshape(a,shape=[1 320 1024]),perm=[0 2 1]) a:f16[1,320,32,32] | 0.988382 2026-11-17 isomer element
 copy transpose(reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[1 1 8 128]),perm=[0 2 1 3]),shape=[1 8 1 1 128]),shape=[1 8 1 128]),shape=[1 8 4 1 128], dims=[0 1 3 4]),shape=[1 32 1 128]),perm=[0 1 3 2]) a:f16[1,1,1024] | 0.322203 2026-11-17 isomer attention 1x2 k32 s1
 copy transpose(reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[1 512 8 128]),perm=[0 2 1 3]),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[1 32 512 128]),perm=[0 1 3 2]) a:f16[1,512,1024] | 1.86527 2026-11-17 isomer attention wg 2 k128 s2
@@ -1062,29 +1062,30 @@ copy x0=slice(a,axes=[1], from=[0], to=[28], step=[2]) x1=slice(a,axes=[1], from
 copy x0=slice(a,axes=[1], from=[0], to=[56], step=[2]) x1=slice(a,axes=[1], from=[1], to=[56], step=[2]) concat(slice(x0,axes=[2], from=[0], to=[56], step=[2]),slice(x1,axes=[2], from=[0], to=[56], step=[2]),slice(x0,axes=[2], from=[1], to=[56], step=[2]),slice(x1,axes=[2], from=[1], to=[56], step=[2]),axis=3) a:f32[1,56,56,96] | 1.35902 2026-11-17 isomer element
 matmul add(a,add(add(add(b,matmul(c,d)),e),f)) a:f16[1,197,768] b:f16[1,197,768] c:f16[1,197,3072] d:f16[3072,768]* e:f16[1,197,768]* f:f16[1,197,768] | 8.155 2026-11-17 isomer tma 64x64 s6 z4
 matmul add(a,add(b,add(matmul(c,d),e))) a:f16[1,197,768] b:f16[1,197,768] c:f16[1,197,3072] d:f16[3072,768]* e:f16[1,197,768]* | 8.246 2026-11-17 isomer tma 64x64 s6 z4
-matmul add(a,add(b,matmul(c,d))) a:f16[1,1,4096] b:f16[1,1,4096] c:f16[1,1,14336] d:f16[14336,4096]* | 29.0143 2026-11-17 isomer 16x64 k32 1x2x4 s6 z2
-matmul add(a,add(b,matmul(c,d))) a:f16[16,1,4096] b:f16[16,1,4096] c:f16[16,1,14336] d:f16[14336,4096]* | 34.56 2026-11-17 isomer library 2
+matmul add(a,add(b,matmul(c,d))) a:f16[1,1,4096] b:f16[1,1,4096] c:f16[1,1,14336] d:f16[14336,4096]* | 31.41 2026-11-18 isomer library 1
+matmul add(a,add(b,matmul(c,d))) a:f16[16,1,4096] b:f16[16,1,4096] c:f16[16,1,14336] d:f16[14336,4096]* | 32.92 2026-11-18 isomer library 0
+matmul add(a,add(b,matmul(c,d))) a:f16[16,128,768] b:f16[16,128,768]* c:f16[16,128,768] d:f16[768,768]* | 7.373 2026-11-18 isomer tma 128x128 s6 z1
 matmul add(a,add(b,transpose(reshape(matmul(c,d),shape=[197 1 768]),perm=[1 0 2]))) a:f16[1,197,768]* b:f16[1,197,768] c:f16[197,768] d:f16[768,768]* | 4.55 2026-11-16 isomer 32x64 k32 1x2x8 s3 z1
 matmul add(a,add(matmul(b,c),d)) a:f16[1,1024,320] b:f16[1,1024,320] c:f16[320,320]* d:f16[1,1024,320]* | 2.69517 2026-11-17 isomer wg 64x64 1x1 s7 z1
 matmul add(a,add(matmul(b,c),d)) a:f16[1,128,768] b:f16[1,128,3072] c:f16[3072,768]* d:f16[1,128,768]* | 6.944 2026-11-16 isomer wg 64x64 1x1 s6 z8
 matmul add(a,add(matmul(b,c),d)) a:f16[1,128,768] b:f16[1,128,768] c:f16[768,768]* d:f16[1,128,768]* | 4.324 2026-11-16 isomer 32x64 k32 1x2x4 s4 z1
-matmul add(a,add(matmul(b,c),d)) a:f16[1,197,768] b:f16[1,197,3072] c:f16[3072,768]* d:f16[1,197,768]* | 7.77838 2026-11-17 isomer tma 64x64 s6 z4
-matmul add(a,add(matmul(b,c),d)) a:f16[16,128,768] b:f16[16,128,3072] c:f16[3072,768]* d:f16[16,128,768]* | 17.46 2026-11-17 isomer library 1
-matmul add(a,add(matmul(b,c),d)) a:f16[16,128,768] b:f16[16,128,768] c:f16[768,768]* d:f16[16,128,768]* | 7.54604 2026-11-17 isomer tma 128x64 s4 z1
-matmul add(a,add(matmul(b,c),d)) a:f16[16,197,768] b:f16[16,197,3072] c:f16[3072,768]* d:f16[16,197,768]* | 23.22 2026-11-17 isomer library 3
+matmul add(a,add(matmul(b,c),d)) a:f16[1,197,768] b:f16[1,197,3072] c:f16[3072,768]* d:f16[1,197,768]* | 8.39 2026-11-18 isomer library 0
+matmul add(a,add(matmul(b,c),d)) a:f16[16,128,768] b:f16[16,128,3072] c:f16[3072,768]* d:f16[16,128,768]* | 16.66 2026-11-18 isomer library 1
+matmul add(a,add(matmul(b,c),d)) a:f16[16,128,768] b:f16[16,128,768] c:f16[768,768]* d:f16[16,128,768]* | 7.478 2026-11-18 isomer tma 128x128 s6 z1
+matmul add(a,add(matmul(b,c),d)) a:f16[16,197,768] b:f16[16,197,3072] c:f16[3072,768]* d:f16[16,197,768]* | 24.07 2026-11-18 isomer library 3
 matmul add(a,add(matmul(b,c),d)) a:f32[1,14,14,384] b:f32[1,14,14,1536] c:f32[1536,384]* d:f32[1,14,14,384]* | 17.8038 2026-11-17 isomer library 0
 matmul add(a,add(matmul(b,c),d)) a:f32[1,28,28,192] b:f32[1,28,28,768] c:f32[768,192]* d:f32[1,28,28,192]* | 15.3154 2026-11-17 isomer library 0
 matmul add(a,add(matmul(b,c),d)) a:f32[1,56,56,96] b:f32[1,56,56,384] c:f32[384,96]* d:f32[1,56,56,96]* | 15.7019 2026-11-17 isomer library 0
 matmul add(a,add(matmul(b,c),d)) a:f32[1,7,7,768] b:f32[1,7,7,3072] c:f32[3072,768]* d:f32[1,7,7,768]* | 18.0874 2026-11-17 isomer library 0
 matmul add(a,add(reshape(b,shape=[1 128 768]),reshape(matmul(reshape(c,shape=[128 3072]),d),shape=[1 128 768]))) a:f32[1,128,768] b:f32[128,768] c:f32[1,128,3072] d:f32[3072,768]* | 25.259 2026-11-17 isomer library 0
-matmul add(a,matmul(b,c)) a:f16[1,1,4096] b:f16[1,1,14336] c:f16[14336,4096]* | 29.9005 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
+matmul add(a,matmul(b,c)) a:f16[1,1,4096] b:f16[1,1,14336] c:f16[14336,4096]* | 31.14 2026-11-18 isomer library 1
 matmul add(a,matmul(b,c)) a:f16[1,1024,320] b:f16[1,1024,320] c:f16[320,320]* | 2.75719 2026-11-17 isomer wg 64x64 1x2 s4 z1
 matmul add(a,matmul(b,c)) a:f16[1,128,768] b:f16[1,128,3072] c:f16[3072,768]* | 6.576 2026-11-15 isomer wg 64x64 1x1 s6 z8
 matmul add(a,matmul(b,c)) a:f16[1,128,768] b:f16[1,128,768] c:f16[768,768]* | 3.871 2026-11-15 isomer wg 64x64 1x1 s6 z2
 matmul add(a,matmul(b,c)) a:f16[1,197,768] b:f16[1,197,3072] c:f16[3072,768]* | 7.83 2026-11-16 isomer library 1
 matmul add(a,matmul(b,c)) a:f16[1,512,4096] b:f16[1,512,14336] c:f16[14336,4096]* | 83.5192 2026-11-17 isomer library 0
 matmul add(a,matmul(b,c)) a:f16[1,512,4096] b:f16[1,512,4096] c:f16[4096,4096]* | 27.8131 2026-11-17 isomer library 0
-matmul add(a,matmul(b,c)) a:f16[16,1,4096] b:f16[16,1,14336] c:f16[14336,4096]* | 33.94 2026-11-17 isomer library 2
+matmul add(a,matmul(b,c)) a:f16[16,1,4096] b:f16[16,1,14336] c:f16[14336,4096]* | 31.68 2026-11-18 isomer library 2
 matmul add(a,matmul(b,c)) a:f16[16,128,768] b:f16[16,128,768] c:f16[768,768]* | 7.883 2026-11-17 isomer tma 128x64 s4 z1
 matmul add(a,matmul(b,c)) a:f16[16,512,4096] b:f16[16,512,14336] c:f16[14336,4096]* | 1484 2026-11-17 isomer library 0
 matmul add(a,matmul(b,c)) a:f16[16,512,4096] b:f16[16,512,4096] c:f16[4096,4096]* | 404.3 2026-11-17 isomer library 1
@@ -1103,30 +1104,30 @@ matmul add(add(matmul(a,b),c),d) a:f16[1,1,14336] b:f16[14336,4096]* c:f16[1,1,4
 matmul add(add(matmul(a,b),c),d) a:f16[1,128,3072] b:f16[3072,768]* c:f16[1,128,768]* d:f16[1,128,768] | 5.66296 2026-11-17 isomer wg 64x64 1x1 s14 z4
 matmul add(add(matmul(a,b),c),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[1,128,768] | 3.75128 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
 matmul add(add(matmul(a,b),c),d) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768]* | 8.429 2026-11-15 isomer library 2
-matmul add(add(matmul(a,b),c),d) a:f16[16,128,3072] b:f16[3072,768]* c:f16[16,128,768]* d:f16[16,128,768] | 16.6268 2026-11-17 isomer library 1
+matmul add(add(matmul(a,b),c),d) a:f16[16,128,3072] b:f16[3072,768]* c:f16[16,128,768]* d:f16[16,128,768] | 16.85 2026-11-18 isomer library 1
 matmul add(add(matmul(a,b),c),d) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768]* d:f16[16,128,768] | 7.20597 2026-11-17 isomer tma 128x128 s6 z1
 matmul add(add(matmul(a,b),c),d) a:f32[1,128,3072] b:f32[3072,768]* c:f32[1,128,768] d:f32[1,128,768]* | 25.1759 2026-11-17 isomer library 0
 matmul add(add(matmul(a,b),c),d) a:f32[1,128,768] b:f32[768,768]* c:f32[1,128,768] d:f32[1,128,768]* | 12.672 2026-11-17 isomer library 0
 matmul add(add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c),d) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768]* d:f16[1,197,768] | 4.291 2026-11-17 isomer wg 64x64 1x1 s8 z2
 matmul add(matmul(a,b),c) a:f16[1,12,128,64] b:f16[1,12,64,128] c:f16[1,12,128,128]* | 1.33342 2026-11-17 isomer attention 1x4 k32 s1
-matmul add(matmul(a,b),c) a:f16[1,128,3072] b:f16[3072,768]* c:f16[1,128,768] | 5.34149 2026-11-17 isomer wg 64x64 1x1 s14 z4
-matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,2304]* c:f16[1,128,2304]* | 3.43095 2026-11-17 isomer wg 64x64 1x1 s14 z1
-matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768] | 3.69815 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+matmul add(matmul(a,b),c) a:f16[1,128,3072] b:f16[3072,768]* c:f16[1,128,768] | 5.633 2026-11-18 isomer wg 64x64 1x1 s14 z4
+matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,2304]* c:f16[1,128,2304]* | 3.813 2026-11-18 isomer tma 64x64 s6 z1
+matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768] | 3.244 2026-11-18 isomer tma 64x64 s6 z1
 matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* | 3.25787 2026-11-17 isomer tma 64x64 s6 z2
 matmul add(matmul(a,b),c) a:f16[1,1280] b:f16[1280,1000]* c:f16[1,1000]* | 1.602 2026-11-17 isomer held 32 k16
-matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] | 7.67973 2026-11-17 isomer tma 64x64 s6 z4
+matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] | 8.929 2026-11-18 isomer library 0
 matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768]* | 8.052 2026-11-17 isomer tma 64x64 s6 z4
 matmul add(matmul(a,b),c) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048]* | 2.855 2026-11-17 isomer held 32 k16
 matmul add(matmul(a,b),c) a:f16[16,12,128,64] b:f16[16,12,64,128] c:f16[16,12,128,128]* | 2.52713 2026-11-17 isomer attention 4x1 k64 s2
-matmul add(matmul(a,b),c) a:f16[16,128,3072] b:f16[3072,768]* c:f16[16,128,768] | 16.7045 2026-11-17 isomer library 1
-matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,2304]* c:f16[16,128,2304]* | 13.2916 2026-11-17 isomer tma 192x192 s4 z1
-matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768] | 7.47372 2026-11-17 isomer tma 128x64 s4 z1
-matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768]* | 6.40757 2026-11-17 isomer tma 128x128 s6 z1
-matmul add(matmul(a,b),c) a:f16[16,1280] b:f16[1280,1000]* c:f16[16,1000]* | 2.89 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
-matmul add(matmul(a,b),c) a:f16[16,197,3072] b:f16[3072,768]* c:f16[16,197,768] | 23.33 2026-11-17 isomer library 3
-matmul add(matmul(a,b),c) a:f16[16,2048] b:f16[2048,2048]* c:f16[16,2048]* | 4.866 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
+matmul add(matmul(a,b),c) a:f16[16,128,3072] b:f16[3072,768]* c:f16[16,128,768] | 17.35 2026-11-18 isomer library 1
+matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,2304]* c:f16[16,128,2304]* | 13.99 2026-11-18 isomer tma 192x192 s4 z1
+matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768] | 7.692 2026-11-18 isomer tma 128x128 s6 z1
+matmul add(matmul(a,b),c) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768]* | 6.959 2026-11-18 isomer tma 128x128 s6 z1
+matmul add(matmul(a,b),c) a:f16[16,1280] b:f16[1280,1000]* c:f16[16,1000]* | 3.027 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
+matmul add(matmul(a,b),c) a:f16[16,197,3072] b:f16[3072,768]* c:f16[16,197,768] | 24.31 2026-11-18 isomer library 3
+matmul add(matmul(a,b),c) a:f16[16,2048] b:f16[2048,2048]* c:f16[16,2048]* | 4.09 2026-11-18 isomer held 32 k16
 matmul add(matmul(a,b),c) a:f16[16,512,14336] b:f16[14336,4096]* c:f16[16,512,4096] | 1491 2026-11-17 isomer tma 128x256 s4 z1
-matmul add(matmul(a,b),c) a:f16[197,16,768] b:f16[768,2304]* c:f16[197,16,2304]* | 23.19 2026-11-17 isomer tma 128x256 s4 z1
+matmul add(matmul(a,b),c) a:f16[197,16,768] b:f16[768,2304]* c:f16[197,16,2304]* | 22.13 2026-11-18 isomer tma 128x128 s6 turns
 matmul add(matmul(a,b),c) a:f32[1,12,128,64] b:f32[1,12,64,128] c:f32[1,12,128,128]* | 4.78209 2026-11-17 isomer library 0
 matmul add(matmul(a,b),c) a:f32[1,128,768] b:f32[768,2304]* c:f32[1,128,2304]* | 21.2832 2026-11-17 isomer library 0
 matmul add(matmul(a,b),c) a:f32[1,14,14,1536] b:f32[1536,384]* c:f32[1,14,14,384] | 16.8408 2026-11-17 isomer library 0
@@ -1146,15 +1147,15 @@ matmul add(matmul(a,transpose(reshape(slice(transpose(reshape(b,shape=[16 49 3 6
 matmul add(matmul(a,transpose(reshape(slice(transpose(reshape(b,shape=[4 49 3 12 32]),perm=[2 0 3 1 4]),axes=[0], from=[1], to=[2], step=[1]),shape=[4 12 49 32]),perm=[0 1 3 2])),c) a:f32[4,12,49,32] b:f32[4,49,1152] c:f32[4,12,49,49]* | 2.92079 2026-11-17 isomer general 32x16 z1
 matmul add(matmul(a,transpose(reshape(slice(transpose(reshape(b,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]),axes=[0], from=[1], to=[2], step=[1]),shape=[64 3 49 32]),perm=[0 1 3 2])),c) a:f32[64,3,49,32] b:f32[64,49,288] c:f32[64,3,49,49]* | 5.67844 2026-11-17 isomer general 64x32 z1
 matmul add(matmul(reshape(a,shape=[1 1280]),b),c) a:f32[1,1280] b:f32[1280,1000]* c:f32[1,1000]* | 7.27432 2026-11-17 isomer library 0
-matmul add(matmul(reshape(a,shape=[1 2048]),b),c) a:f16[1,2048] b:f16[2048,1000]* c:f16[1,1000]* | 2.11543 2026-11-17 isomer held 32 k16
+matmul add(matmul(reshape(a,shape=[1 2048]),b),c) a:f16[1,2048] b:f16[2048,1000]* c:f16[1,1000]* | 2.211 2026-11-18 isomer held 32 k16
 matmul add(matmul(reshape(a,shape=[1 2048]),b),c) a:f32[1,2048] b:f32[2048,1000]* c:f32[1,1000]* | 5.65504 2026-11-17 isomer library 0
-matmul add(matmul(reshape(a,shape=[16 2048]),b),c) a:f16[16,2048] b:f16[2048,1000]* c:f16[16,1000]* | 4.3241 2026-11-17 isomer wg 64x64 1x1 s10 z4
+matmul add(matmul(reshape(a,shape=[16 2048]),b),c) a:f16[16,2048] b:f16[2048,1000]* c:f16[16,1000]* | 4.19 2026-11-18 isomer wg 64x64 1x1 s10 z4
 matmul add(matmul(reshape(reshape(a,shape=[1 1280 1 1]),shape=[1 1280]),b),c) a:f32[1,1280] b:f32[1280,1000]* c:f32[1,1000]* | 6.10913 2026-11-17 isomer library 0
-matmul add(matmul(reshape(reshape(a,shape=[1 2048 1 1]),shape=[1 2048]),b),c) a:f16[1,2048] b:f16[2048,1000]* c:f16[1,1000]* | 2.63539 2026-11-17 isomer held 16 k16
+matmul add(matmul(reshape(reshape(a,shape=[1 2048 1 1]),shape=[1 2048]),b),c) a:f16[1,2048] b:f16[2048,1000]* c:f16[1,1000]* | 2.273 2026-11-18 isomer held 32 k16
 matmul add(matmul(reshape(reshape(a,shape=[1 2048 1 1]),shape=[1 2048]),b),c) a:f32[1,2048] b:f32[2048,1000]* c:f32[1,1000]* | 6.64702 2026-11-17 isomer library 0
-matmul add(matmul(reshape(reshape(a,shape=[16 2048 1 1]),shape=[16 2048]),b),c) a:f16[16,2048] b:f16[2048,1000]* c:f16[16,1000]* | 4.27222 2026-11-17 isomer wg 64x64 1x1 s10 z4
+matmul add(matmul(reshape(reshape(a,shape=[16 2048 1 1]),shape=[16 2048]),b),c) a:f16[16,2048] b:f16[2048,1000]* c:f16[16,1000]* | 4.13 2026-11-18 isomer wg 64x64 1x1 s10 z4
 matmul add(matmul(reshape(transpose(reshape(a,shape=[1 1 7 1 7 768]),perm=[0 1 3 2 4 5]),shape=[1 49 768]),b),c) a:f32[1,7,7,768] b:f32[768,2304]* c:f32[1,49,2304]* | 15.7241 2026-11-17 isomer library 5
-matmul add(matmul(transpose(a,perm=[1 0 2]),b),c) a:f16[1,197,768] b:f16[768,2304]* c:f16[197,1,2304]* | 4.86804 2026-11-17 isomer tma 64x64 s6 z1
+matmul add(matmul(transpose(a,perm=[1 0 2]),b),c) a:f16[1,197,768] b:f16[768,2304]* c:f16[197,1,2304]* | 4.707 2026-11-18 isomer tma 64x64 s6 z1
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,6144] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.564178 2026-11-17 isomer attention 1x4 k16 s1
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),b) a:f32[1,128,2304] b:f32[1,12,128,128]* | 6.2946 2026-11-17 isomer library 0
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b),c) a:f16[16,128,2304] b:f16[16,12,64,128] c:f16[16,12,128,128]* | 1.49292 2026-11-17 isomer attention wg 1 k128 s2
@@ -1171,40 +1172,40 @@ matmul add(reshape(add(matmul(a,transpose(reshape(slice(transpose(reshape(b,shap
 matmul add(reshape(add(matmul(a,transpose(reshape(slice(transpose(reshape(b,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]),axes=[0], from=[1], to=[2], step=[1]),shape=[64 3 49 32]),perm=[0 1 3 2])),c),shape=[1 64 3 49 49]),d) a:f32[64,3,49,32] b:f32[64,49,288] c:f32[64,3,49,49]* d:f32[1,64,3,49,49]* | 6.32944 2026-11-17 isomer general 64x32 z1
 matmul add(reshape(matmul(a,b),shape=[1 128 768]),c) a:f32[128,768] b:f32[768,768]* c:f32[1,128,768] | 11.8443 2026-11-17 isomer library 0
 matmul add(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d) a:f32[1,49,768] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] | 10.196 2026-11-17 isomer library 0
-matmul add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] | 3.59785 2026-11-17 isomer wg 64x64 1x1 s8 z2
+matmul add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] | 2.682 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul gelu(add(a,mul(matmul(b,c),d))) a:f16[1,2048] b:f16[1,16] c:f16[16,2048]* d:f16[1,2048]* | 1.608 2026-11-17 isomer wg 64x64 1x1 s6 z1
-matmul gelu(add(a,mul(matmul(b,c),d))) a:f16[16,2048] b:f16[16,16] c:f16[16,2048]* d:f16[16,2048]* | 1.957 2026-11-17 isomer 64x64 k32 2x2x1 s4 z1
+matmul gelu(add(a,mul(matmul(b,c),d))) a:f16[16,2048] b:f16[16,16] c:f16[16,2048]* d:f16[16,2048]* | 1.914 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul gelu(add(add(slice(a,axes=[1], from=[0], to=[2048], step=[1]),matmul(slice(a,axes=[1], from=[2048], to=[2064], step=[1]),b)),c)) a:f16[1,2064] b:f16[16,2048]* c:f16[1,2048]* | 2.172 2026-11-15 isomer 64x64 k32 2x2x1 s4 z1
-matmul gelu(add(matmul(a,b),c)) a:f16[1,128,768] b:f16[768,3072]* c:f16[1,128,3072]* | 4.35255 2026-11-17 isomer wg 64x64 1x1 s14 z1
-matmul gelu(add(matmul(a,b),c)) a:f16[1,197,768] b:f16[768,3072]* c:f16[1,197,3072]* | 5.78215 2026-11-17 isomer tma 64x64 s6 z1
+matmul gelu(add(matmul(a,b),c)) a:f16[1,128,768] b:f16[768,3072]* c:f16[1,128,3072]* | 4.223 2026-11-18 isomer wg 64x64 1x1 s14 z1
+matmul gelu(add(matmul(a,b),c)) a:f16[1,197,768] b:f16[768,3072]* c:f16[1,197,3072]* | 5.556 2026-11-18 isomer tma 64x64 s6 z1
 matmul gelu(add(matmul(a,b),c)) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048]* | 4.048 2026-11-17 isomer held 32 k16
-matmul gelu(add(matmul(a,b),c)) a:f16[16,128,768] b:f16[768,3072]* c:f16[16,128,3072]* | 20.9118 2026-11-17 isomer tma 128x128 s3 z1
-matmul gelu(add(matmul(a,b),c)) a:f16[16,197,768] b:f16[768,3072]* c:f16[16,197,3072]* | 34.14 2026-11-17 isomer library 0
-matmul gelu(add(matmul(a,b),c)) a:f16[16,2048] b:f16[2048,2048]* c:f16[16,2048]* | 5.88 2026-11-17 isomer 16x32 k32 1x1x16 s3 z1
+matmul gelu(add(matmul(a,b),c)) a:f16[16,128,768] b:f16[768,3072]* c:f16[16,128,3072]* | 21.55 2026-11-18 isomer tma 128x128 s6 turns
+matmul gelu(add(matmul(a,b),c)) a:f16[16,197,768] b:f16[768,3072]* c:f16[16,197,3072]* | 33.01 2026-11-18 isomer tma 128x128 s6 turns
+matmul gelu(add(matmul(a,b),c)) a:f16[16,2048] b:f16[2048,2048]* c:f16[16,2048]* | 5.216 2026-11-18 isomer held 32 k16
 matmul gelu(add(matmul(a,b),c)) a:f32[1,14,14,384] b:f32[384,1536]* c:f32[1,14,14,1536]* | 16.4685 2026-11-17 isomer library 0
 matmul gelu(add(matmul(a,b),c)) a:f32[1,28,28,192] b:f32[192,768]* c:f32[1,28,28,768]* | 15.0065 2026-11-17 isomer library 0
 matmul gelu(add(matmul(a,b),c)) a:f32[1,56,56,96] b:f32[96,384]* c:f32[1,56,56,384]* | 13.9405 2026-11-17 isomer library 0
 matmul gelu(add(matmul(a,b),c)) a:f32[1,7,7,768] b:f32[768,3072]* c:f32[1,7,7,3072]* | 17.9291 2026-11-17 isomer library 0
-matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,1024]* | 2.97411 2026-11-17 isomer held 16 k16 panels
-matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,28672]* | 54.5921 2026-11-17 isomer wg 64x128 1x1 s4 z1
+matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,1024]* | 3.274 2026-11-18 isomer held 16 k16 panels
+matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,28672]* | 55.59 2026-11-18 isomer wg 64x128 1x1 s4 z1
 matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,4096]* | 9.33806 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
-matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,6144]* | 14.2792 2026-11-17 isomer wg 64x128 1x1 s4 z4
+matmul matmul(a,b) a:f16[1,1,4096] b:f16[4096,6144]* | 14.46 2026-11-18 isomer wg 64x128 1x1 s4 z4
 matmul matmul(a,b) a:f16[1,1024,320] b:f16[320,2560]* | 5.69799 2026-11-17 isomer tma 128x192 s5 z1
 matmul matmul(a,b) a:f16[1,1024,320] b:f16[320,320]* | 2.12768 2026-11-17 isomer wg 64x64 1x1 s7 z1
 matmul matmul(a,b) a:f16[1,1024,320] b:f16[320,960]* | 2.92691 2026-11-17 isomer tma 64x64 s6 z1
 matmul matmul(a,b) a:f16[1,1024] b:f16[1024,4096]* | 2.3048 2026-11-17 isomer held 16 k16 panels
 matmul matmul(a,b) a:f16[1,1024] b:f16[1024,512]* | 1.908 2026-11-15 isomer 16x32 k32 1x1x16 s3 z1
 matmul matmul(a,b) a:f16[1,12,128,64] b:f16[1,12,64,128] | 1.114 2026-11-16 isomer attention 2x4 k32 s2
-matmul matmul(a,b) a:f16[1,12,197,64] b:f16[1,12,64,197] | 1.883 2026-11-17 isomer attention 2x4 k32 s2
+matmul matmul(a,b) a:f16[1,12,197,64] b:f16[1,12,64,197] | 1.862 2026-11-18 isomer attention 2x4 k32 s2
 matmul matmul(a,b) a:f16[1,128,768] b:f16[768,2304]* | 4.564 2026-11-15 isomer wg 64x64 1x2 s4 z1
 matmul matmul(a,b) a:f16[1,128,768] b:f16[768,768]* | 2.59103 2026-11-17 isomer wg 64x64 1x1 s14 z1
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,16]* | 1.30142 2026-11-17 isomer held 16 k16 panels
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,2048]* | 2.108 2026-11-17 isomer held 32 k16 panels
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,2064]* | 4.404 2026-11-15 isomer 16x32 k32 1x1x16 s3 z1
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,4096]* | 6.641 2026-11-15 isomer 16x32 k32 1x1x16 s3 z1
-matmul matmul(a,b) a:f16[1,32,1,128] b:f16[1,32,128,512] | 1.662 2026-11-17 isomer attention 1x4 k32 s2 z2
+matmul matmul(a,b) a:f16[1,32,1,128] b:f16[1,32,128,512] | 1.331 2026-11-18 isomer attention 1x4 k32 s3 z2
 matmul matmul(a,b) a:f16[1,32,1,1] b:f16[1,32,1,128] | 0.652369 2026-11-17 isomer attention 1x2 k32 s1
-matmul matmul(a,b) a:f16[1,32,1,512] b:f16[1,32,512,128] | 0.8013 2026-11-17 isomer attention 1x4 k16 s1 z8
+matmul matmul(a,b) a:f16[1,32,1,512] b:f16[1,32,512,128] | 1.071 2026-11-18 isomer attention 1x4 k32 s3 z4
 matmul matmul(a,b) a:f16[1,32,512,128] b:f16[1,32,128,512] | 6.719 2026-11-17 isomer attention 8x1 k128 s1
 matmul matmul(a,b) a:f16[1,4096] b:f16[4096,1000]* | 4.535 2026-11-17 isomer 16x64 k32 1x2x4 s4 z8
 matmul matmul(a,b) a:f16[1,512,4096] b:f16[4096,1024]* | 10.4303 2026-11-17 isomer library 0
@@ -1216,25 +1217,25 @@ matmul matmul(a,b) a:f16[1,512] b:f16[512,4096]* | 1.54761 2026-11-17 isomer hel
 matmul matmul(a,b) a:f16[1,512] b:f16[512,512]* | 0.969732 2026-11-17 isomer held 16 k16 panels
 matmul matmul(a,b) a:f16[1,77,768] b:f16[768,320]* | 1.56559 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
 matmul matmul(a,b) a:f16[1,77,768] b:f16[768,640]* | 2.04745 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,1024]* | 7.231 2026-11-17 isomer wg 64x64 1x1 s6 z8
-matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,28672]* | 57.03 2026-11-17 isomer wg 64x128 1x1 s4 z1
-matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,6144]* | 16.39 2026-11-17 isomer wg 64x64 1x1 s6 z2
+matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,1024]* | 7.188 2026-11-18 isomer library 0
+matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,28672]* | 57.19 2026-11-18 isomer wg 64x128 1x1 s4 z1
+matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,6144]* | 16.27 2026-11-18 isomer wg 64x128 1x1 s4 z4
 matmul matmul(a,b) a:f16[16,1024] b:f16[1024,4096]* | 4.037 2026-11-15 isomer library 0
-matmul matmul(a,b) a:f16[16,12,128,64] b:f16[16,12,64,128] | 2.188 2026-11-17 isomer attention 4x1 k64 s2
-matmul matmul(a,b) a:f16[16,12,197,64] b:f16[16,12,64,197] | 6.61 2026-11-17 isomer attention 4x1 k64 s2
-matmul matmul(a,b) a:f16[16,128,768] b:f16[768,768]* | 6.15637 2026-11-17 isomer library 0
-matmul matmul(a,b) a:f16[16,2048] b:f16[2048,16]* | 2.553 2026-11-17 isomer wg 64x64 1x1 s6 z8
+matmul matmul(a,b) a:f16[16,12,128,64] b:f16[16,12,64,128] | 2.145 2026-11-18 isomer attention 4x1 k64 s2
+matmul matmul(a,b) a:f16[16,12,197,64] b:f16[16,12,64,197] | 6.777 2026-11-18 isomer attention 4x1 k64 s2
+matmul matmul(a,b) a:f16[16,128,768] b:f16[768,768]* | 6.274 2026-11-18 isomer library 0
+matmul matmul(a,b) a:f16[16,2048] b:f16[2048,16]* | 2.252 2026-11-18 isomer wg 64x64 1x1 s6 z8
 matmul matmul(a,b) a:f16[16,2048] b:f16[2048,4096]* | 6.29 2026-11-15 isomer library 0
-matmul matmul(a,b) a:f16[16,32,1,128] b:f16[16,32,128,512] | 13.56 2026-11-17 isomer attention 1x4 k32 s1
-matmul matmul(a,b) a:f16[16,32,1,512] b:f16[16,32,512,128] | 5.413 2026-11-17 isomer attention 1x4 k32 s2
+matmul matmul(a,b) a:f16[16,32,1,128] b:f16[16,32,128,512] | 13.46 2026-11-18 isomer attention 1x2 k32 s1
+matmul matmul(a,b) a:f16[16,32,1,512] b:f16[16,32,512,128] | 5.216 2026-11-18 isomer attention 1x4 k32 s2
 matmul matmul(a,b) a:f16[16,32,512,128] b:f16[16,32,128,512] | 76.48 2026-11-17 isomer attention 4x1 k128 s1
-matmul matmul(a,b) a:f16[16,4096] b:f16[4096,1000]* | 7.061 2026-11-17 isomer wg 64x64 1x1 s6 z8
+matmul matmul(a,b) a:f16[16,4096] b:f16[4096,1000]* | 7.583 2026-11-18 isomer wg 64x64 1x1 s6 z8
 matmul matmul(a,b) a:f16[16,512,4096] b:f16[4096,1024]* | 98.71 2026-11-17 isomer library 0
 matmul matmul(a,b) a:f16[16,512,4096] b:f16[4096,4096]* | 387.9 2026-11-17 isomer library 0
 matmul matmul(a,b) a:f16[16,512,4096] b:f16[4096,6144]* | 643.2 2026-11-17 isomer library 1
-matmul matmul(a,b) a:f16[16,512] b:f16[512,4096]* | 2.27 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+matmul matmul(a,b) a:f16[16,512] b:f16[512,4096]* | 2.125 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 matmul matmul(a,b) a:f16[197,768] b:f16[768,768]* | 2.698 2026-11-17 isomer wg 64x64 1x1 s14 z1
-matmul matmul(a,b) a:f16[3152,768] b:f16[768,768]* | 8.44 2026-11-17 isomer library 0
+matmul matmul(a,b) a:f16[3152,768] b:f16[768,768]* | 9.071 2026-11-18 isomer library 0
 matmul matmul(a,b) a:f16[5,512] b:f16[512,4096]* | 2.335 2026-11-16 isomer 16x64 k32 1x2x8 s3 z1
 matmul matmul(a,b) a:f16[5,512] b:f16[512,512]* | 1.516 2026-11-15 isomer 16x32 k32 1x1x8 s3 z1
 matmul matmul(a,b) a:f16[80,512] b:f16[512,4096]* | 3.27 2026-11-16 isomer wg 64x64 1x2 s4 z1
@@ -1261,11 +1262,11 @@ matmul matmul(reshape(a,shape=[128 768]),b) a:f32[1,128,768] b:f32[768,2304]* | 
 matmul matmul(reshape(a,shape=[128 768]),b) a:f32[1,128,768] b:f32[768,3072]* | 21.8403 2026-11-17 isomer library 0
 matmul matmul(reshape(a,shape=[16 1024]),b) a:f16[16,1024] b:f16[1024,1000]* | 2.844 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 matmul matmul(reshape(a,shape=[5 512]),b) a:f16[5,1,512] b:f16[512,4096]* | 1.943 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-matmul matmul(reshape(a,shape=[80 512]),b) a:f16[5,16,512] b:f16[512,4096]* | 3.201 2026-11-17 isomer wg 64x64 1x1 s10 z1
+matmul matmul(reshape(a,shape=[80 512]),b) a:f16[5,16,512] b:f16[512,4096]* | 3.273 2026-11-18 isomer wg 64x64 1x1 s10 z1
 matmul matmul(reshape(reshape(a,shape=[1 1024 1 1]),shape=[1 1024]),b) a:f16[1,1024] b:f16[1024,1000]* | 1.49366 2026-11-17 isomer held 32 k16
 matmul matmul(reshape(reshape(a,shape=[1 1280 1 1]),shape=[1 1280]),b) a:f16[1,1280] b:f16[1280,1000]* | 1.87011 2026-11-17 isomer held 16 k16
 matmul matmul(reshape(reshape(a,shape=[16 1024 1 1]),shape=[16 1024]),b) a:f16[16,1024] b:f16[1024,1000]* | 2.896 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
-matmul matmul(reshape(reshape(a,shape=[16 1280 1 1]),shape=[16 1280]),b) a:f16[16,1280] b:f16[1280,1000]* | 2.771 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
+matmul matmul(reshape(reshape(a,shape=[16 1280 1 1]),shape=[16 1280]),b) a:f16[16,1280] b:f16[1280,1000]* | 2.669 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 matmul matmul(reshape(slice(a,axes=[0], from=[0], to=[1], step=[1]),shape=[1 512]),b) a:f16[5,1,512] b:f16[512,4096]* | 1.34553 2026-11-17 isomer held 32 k16 panels
 matmul matmul(reshape(slice(a,axes=[0], from=[0], to=[1], step=[1]),shape=[1 512]),b) a:f16[5,1,512] b:f16[512,512]* | 0.760341 2026-11-17 isomer held 16 k8 panels
 matmul matmul(reshape(slice(a,axes=[0], from=[0], to=[1], step=[1]),shape=[1 512]),b) a:f32[5,1,512] b:f32[512,512]* | 4.64009 2026-11-17 isomer general 32x64 z8
@@ -1283,14 +1284,14 @@ matmul matmul(reshape(slice(a,axes=[0], from=[3], to=[4], step=[1]),shape=[16 51
 matmul matmul(reshape(slice(a,axes=[0], from=[4], to=[5], step=[1]),shape=[1 512]),b) a:f16[5,1,512] b:f16[512,512]* | 0.784102 2026-11-17 isomer held 16 k8 panels
 matmul matmul(reshape(slice(a,axes=[0], from=[4], to=[5], step=[1]),shape=[1 512]),b) a:f32[5,1,512] b:f32[512,512]* | 4.49609 2026-11-17 isomer general 16x64 z8
 matmul matmul(reshape(slice(a,axes=[0], from=[4], to=[5], step=[1]),shape=[16 512]),b) a:f16[5,16,512] b:f16[512,512]* | 1.603 2026-11-16 isomer 16x32 k32 1x1x8 s3 z1
-matmul matmul(reshape(slice(a,axes=[1], from=[0], to=[1], step=[1]),shape=[1 768]),b) a:f16[1,197,768] b:f16[768,1000]* | 1.46904 2026-11-17 isomer held 32 k16
-matmul matmul(reshape(slice(a,axes=[1], from=[0], to=[1], step=[1]),shape=[16 768]),b) a:f16[16,197,768] b:f16[768,1000]* | 2.562 2026-11-17 isomer 16x32 k32 1x1x8 s6 z1
+matmul matmul(reshape(slice(a,axes=[1], from=[0], to=[1], step=[1]),shape=[1 768]),b) a:f16[1,197,768] b:f16[768,1000]* | 1.399 2026-11-18 isomer held 32 k16
+matmul matmul(reshape(slice(a,axes=[1], from=[0], to=[1], step=[1]),shape=[16 768]),b) a:f16[16,197,768] b:f16[768,1000]* | 2.951 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 matmul matmul(reshape(slice(reshape(a,shape=[2560]),axes=[0], from=[512], to=[2560], step=[1]),shape=[4 512]),b) a:f16[5,1,512] b:f16[512,4096]* | 1.93387 2026-11-17 isomer held 32 k16 panels
 matmul matmul(reshape(slice(reshape(a,shape=[2560]),axes=[0], from=[512], to=[2560], step=[1]),shape=[4 512]),b) a:f32[5,1,512] b:f32[512,4096]* | 6.69222 2026-11-17 isomer library 0
-matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[1 1 4096]),b) a:f16[1,32,1,128] b:f16[4096,4096]* | 8.93871 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
-matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[16 1 4096]),b) a:f16[16,32,1,128] b:f16[4096,4096]* | 13.12 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
+matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[1 1 4096]),b) a:f16[1,32,1,128] b:f16[4096,4096]* | 9.628 2026-11-18 isomer 16x64 k32 1x2x4 s6 z2
+matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[16 1 4096]),b) a:f16[16,32,1,128] b:f16[4096,4096]* | 12.36 2026-11-18 isomer wg 64x64 1x2 s4 z2
 matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[197,1,2304] | 1.727 2026-11-17 isomer attention 1x8 k32 s1
-matmul matmul(reshape(transpose(reshape(a,shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]),b) a:f16[197,16,768] b:f16[16,12,64,197] | 4.02 2026-11-17 isomer cudnn 2 24=7
+matmul matmul(reshape(transpose(reshape(a,shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]),b) a:f16[197,16,768] b:f16[16,12,64,197] | 4.256 2026-11-18 isomer cudnn 2 24=7
 matmul matmul(transpose(a,perm=[0 2 1 3]),b) a:f16[1,1,32,128] b:f16[1,32,128,512] | 1.907 2026-11-15 isomer attention 1x4 k32 s3
 matmul matmul(transpose(reshape(a,shape=[1 1 32 128]),perm=[0 2 1 3]),b) a:f16[1,1,4096] b:f16[1,32,128,512] | 1.51 2026-11-15 isomer attention 1x4 k32 s3
 matmul matmul(transpose(reshape(a,shape=[1 1024 8 40]),perm=[0 2 1 3]),transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,1024,320] b:f16[1,1024,320] | 7.05367 2026-11-17 isomer library 0
@@ -1303,26 +1304,26 @@ matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1])
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 512 32 128]),perm=[0 2 1 3]),b) a:f16[1,512,6144] b:f16[1,32,128,512] | 5.138 2026-11-17 isomer attention wg 2 k64 s3
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[16 512 32 128]),perm=[0 2 1 3]),b) a:f16[16,512,6144] b:f16[16,32,128,512] | 37.83 2026-11-17 isomer cudnn 2 24=7
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] b:f16[1,128,768] | 1.176 2026-11-15 isomer attention 2x4 k32 s2
-matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] | 1.279 2026-11-17 isomer attention 1x4 k32 s3
-matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b) a:f16[16,128,2304] b:f16[16,12,64,128] | 1.496 2026-11-17 isomer attention wg 1 k128 s2
+matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] | 1.244 2026-11-18 isomer attention 2x2 k64 s1
+matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b) a:f16[16,128,2304] b:f16[16,12,64,128] | 1.502 2026-11-18 isomer attention wg 1 k128 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] b:f16[1,128,768] | 1.104 2026-11-15 isomer attention 2x4 k32 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] | 1.30167 2026-11-17 isomer attention wg 1 k128 s2
-matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b) a:f16[1,1,6144] b:f16[1,32,128,512] | 0.8013 2026-11-17 isomer attention 1x4 k16 s1 z8
+matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b) a:f16[1,1,6144] b:f16[1,32,128,512] | 0.8164 2026-11-18 isomer attention 1x4 k32 s3 z4
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512])) a:f16[1,1,6144] b:f16[1,8,4,512,128] | 1.995 2026-11-15 isomer attention 1x4 k32 s3
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 512 32 128]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512])) a:f16[1,512,6144] b:f16[1,8,4,512,128] | 7.074 2026-11-15 isomer attention 8x1 k64 s2
-matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[16 1 32 128]),perm=[0 2 1 3]),b) a:f16[16,1,6144] b:f16[16,32,128,512] | 2.785 2026-11-17 isomer attention 1x4 k32 s2
+matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[16 1 32 128]),perm=[0 2 1 3]),b) a:f16[16,1,6144] b:f16[16,32,128,512] | 2.282 2026-11-18 isomer attention 1x4 k32 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[16 512 32 128]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512])) a:f16[16,512,6144] b:f16[16,8,4,512,128] | 104.3 2026-11-15 isomer attention 8x1 k64 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b) a:f16[16,128,2304] b:f16[16,12,64,128] | 2.18 2026-11-15 isomer attention 4x1 k64 s2
-matmul mul(a,matmul(b,c)) a:f16[1,1,14336] b:f16[1,1,4096] c:f16[4096,14336]* | 28.778 2026-11-17 isomer wg 64x128 1x2 s4 z1
-matmul mul(a,matmul(b,c)) a:f16[16,1,14336] b:f16[16,1,4096] c:f16[4096,14336]* | 30.96 2026-11-17 isomer wg 64x64 1x1 s6 z1
+matmul mul(a,matmul(b,c)) a:f16[1,1,14336] b:f16[1,1,4096] c:f16[4096,14336]* | 29.44 2026-11-18 isomer wg 64x128 1x2 s4 z1
+matmul mul(a,matmul(b,c)) a:f16[16,1,14336] b:f16[16,1,4096] c:f16[4096,14336]* | 29.38 2026-11-18 isomer wg 64x128 1x2 s4 z1
 matmul mul(a,matmul(b,c)) a:f16[16,512,14336] b:f16[16,512,4096] c:f16[4096,14336]* | 1641 2026-11-17 isomer library 0
 matmul mul(matmul(transpose(reshape(a,shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,4096] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.698762 2026-11-17 isomer attention 1x2 k32 s1
 matmul mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,6144] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.681985 2026-11-17 isomer attention 1x2 k32 s1
 matmul mul(reshape(matmul(a,b),shape=[1 1 32 128]),c) a:f16[1,1,4096] b:f16[4096,4096]* c:f16[1,1,32,128]* | 11.58 2026-11-15 isomer 16x32 k32 1x1x16 s3 z1
 matmul mul(reshape(transpose(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128]),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[1,12,64,128]* | 3.59909 2026-11-17 isomer wg 64x64 1x1 s8 z2
 matmul mul(transpose(reshape(add(a,matmul(b,c)),shape=[1 128 12 64]),perm=[0 2 3 1]),d) a:f32[1,128,768]* b:f32[1,128,768] c:f32[768,768]* d:f32[1,12,64,128]* | 13.2246 2026-11-17 isomer library 0
-matmul mul(transpose(reshape(matmul(a,b),shape=[1 1 32 128]),perm=[0 2 1 3]),c) a:f16[1,1,4096] b:f16[4096,4096]* c:f16[1,32,1,128]* | 11.07 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
-matmul mul(transpose(reshape(matmul(a,b),shape=[16 1 32 128]),perm=[0 2 1 3]),c) a:f16[16,1,4096] b:f16[4096,4096]* c:f16[16,32,1,128]* | 13.43 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
+matmul mul(transpose(reshape(matmul(a,b),shape=[1 1 32 128]),perm=[0 2 1 3]),c) a:f16[1,1,4096] b:f16[4096,4096]* c:f16[1,32,1,128]* | 9.886 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
+matmul mul(transpose(reshape(matmul(a,b),shape=[16 1 32 128]),perm=[0 2 1 3]),c) a:f16[16,1,4096] b:f16[4096,4096]* c:f16[16,32,1,128]* | 12.24 2026-11-18 isomer wg 64x64 1x2 s4 z2
 matmul relu(add(a,mul(matmul(b,c),d))) a:f16[1,2048] b:f16[1,16] c:f16[16,2048]* d:f16[1,2048]* | 1.6888 2026-11-17 isomer wg 64x64 1x1 s6 z1
 matmul relu(add(matmul(a,b),c)) a:f32[1,13] b:f32[13,512]* c:f32[1,512]* | 1.14458 2026-11-17 isomer general 16x16 z1
 matmul relu(add(matmul(a,b),c)) a:f32[1,256] b:f32[256,64]* c:f32[1,64]* | 2.25178 2026-11-17 isomer general 16x16 z8
@@ -1332,12 +1333,12 @@ matmul relu(matmul(a,b)) a:f16[1,2048] b:f16[2048,2048]* | 2.736 2026-11-17 isom
 matmul relu(matmul(a,b)) a:f16[1,2064] b:f16[2064,2048]* | 4.04902 2026-11-17 isomer 16x32 k32 1x1x8 s6 z2
 matmul relu(matmul(a,b)) a:f16[1,25088] b:f16[25088,4096]* | 52.15 2026-11-17 isomer 16x64 k32 1x2x4 s6 z2
 matmul relu(matmul(a,b)) a:f16[1,4096] b:f16[4096,4096]* | 9.535 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
-matmul relu(matmul(a,b)) a:f16[16,25088] b:f16[25088,4096]* | 53.83 2026-11-17 isomer library 3
-matmul relu(matmul(a,b)) a:f16[16,4096] b:f16[4096,4096]* | 12.73 2026-11-17 isomer 16x64 k32 1x2x4 s8 z2
+matmul relu(matmul(a,b)) a:f16[16,25088] b:f16[25088,4096]* | 53.19 2026-11-18 isomer library 3
+matmul relu(matmul(a,b)) a:f16[16,4096] b:f16[4096,4096]* | 13.88 2026-11-18 isomer wg 64x64 1x2 s4 z2
 matmul reshape(transpose(add(a,add(matmul(b,c),d)),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,320] b:f16[1,1024,1280] c:f16[1280,320]* d:f16[1,1024,320]* | 5.61621 2026-11-17 isomer tma 64x64 s6 z1
 matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[1 512 4096]) a:f16[1,32,512,512] b:f16[1,32,512,128] | 4.67828 2026-11-17 isomer attention wg 2 k128 s2
 matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[16 512 4096]) a:f16[16,32,512,512] b:f16[16,32,512,128] | 47.53 2026-11-17 isomer cudnn 2 24=7
-matmul reshape(transpose(matmul(a,b),perm=[2 0 1 3]),shape=[3152 768]) a:f16[16,12,197,197] b:f16[16,12,197,64] | 4.201 2026-11-17 isomer cudnn 2 24=7
+matmul reshape(transpose(matmul(a,b),perm=[2 0 1 3]),shape=[3152 768]) a:f16[16,12,197,197] b:f16[16,12,197,64] | 4.366 2026-11-18 isomer cudnn 2 24=7
 matmul reshape(transpose(matmul(a,gather(transpose(reshape(b,shape=[1 49 3 24 32]),perm=[2 0 3 1 4]),c,axis=0)),perm=[0 2 1 3]),shape=[1 49 768]) a:f32[1,24,49,49] b:f32[1,49,2304] c:i64[]* | 1.91182 2026-11-17 isomer general 32x16 z1
 matmul reshape(transpose(matmul(a,gather(transpose(reshape(b,shape=[16 49 3 6 32]),perm=[2 0 3 1 4]),c,axis=0)),perm=[0 2 1 3]),shape=[16 49 192]) a:f32[16,6,49,49] b:f32[16,49,576] c:i64[]* | 4.52691 2026-11-17 isomer general 64x32 z1
 matmul reshape(transpose(matmul(a,gather(transpose(reshape(b,shape=[4 49 3 12 32]),perm=[2 0 3 1 4]),c,axis=0)),perm=[0 2 1 3]),shape=[4 49 384]) a:f32[4,12,49,49] b:f32[4,49,1152] c:i64[]* | 2.78932 2026-11-17 isomer general 32x32 z1
@@ -1347,30 +1348,30 @@ matmul reshape(transpose(matmul(a,reshape(slice(transpose(reshape(b,shape=[16 49
 matmul reshape(transpose(matmul(a,reshape(slice(transpose(reshape(b,shape=[4 49 3 12 32]),perm=[2 0 3 1 4]),axes=[0], from=[2], to=[3], step=[1]),shape=[4 12 49 32])),perm=[0 2 1 3]),shape=[4 49 384]) a:f32[4,12,49,49] b:f32[4,49,1152] | 2.92559 2026-11-17 isomer general 32x32 z1
 matmul reshape(transpose(matmul(a,reshape(slice(transpose(reshape(b,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]),axes=[0], from=[2], to=[3], step=[1]),shape=[64 3 49 32])),perm=[0 2 1 3]),shape=[64 49 96]) a:f32[64,3,49,49] b:f32[64,49,288] | 5.88762 2026-11-17 isomer general 64x16 z1
 matmul reshape(transpose(matmul(a,reshape(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] c:i64[]* | 1.847 2026-11-17 isomer attention 2x4 k32 s2
-matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 2.03525 2026-11-17 isomer attention 8x1 k64 s2 z4
-matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 1.847 2026-11-17 isomer attention 2x4 k32 s2
+matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 2.059 2026-11-18 isomer attention 1x8 k32 s1
+matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 1.826 2026-11-18 isomer attention 2x4 k32 s2
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,1024] b:f16[1,1024,320] | 6.66732 2026-11-17 isomer wg 64x64 1x1 s6 z2
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,128,768] | 1.36228 2026-11-17 isomer attention 1x4 k32 s1
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f32[1,12,128,128] b:f32[1,128,768] | 5.46303 2026-11-17 isomer library 0
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 77 8 40]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,77] b:f16[1,77,320] | 2.31657 2026-11-17 isomer wg 64x64 1x2 s4 z1
-matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,768] | 2.93355 2026-11-17 isomer attention 4x1 k64 s2
+matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,768] | 2.506 2026-11-18 isomer attention 4x1 k64 s2
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f32[1,12,128,128] b:f32[1,128,2304] | 5.4258 2026-11-17 isomer library 0
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,2304] | 1.73302 2026-11-17 isomer attention wg 1 k128 s2
-matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,128,2304] | 1.40508 2026-11-17 isomer attention 2x2 k64 s2
+matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,128,2304] | 1.272 2026-11-18 isomer attention 2x2 k64 s1
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f32[1,12,128,128] b:f32[1,128,2304] | 5.42082 2026-11-17 isomer library 0
-matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,2304] | 1.74472 2026-11-17 isomer attention wg 1 k128 s2
+matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,2304] | 1.748 2026-11-18 isomer attention wg 1 k64 s3
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[320], to=[640], step=[1]),shape=[1 77 8 40]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,77] b:f16[1,77,640] | 2.32517 2026-11-17 isomer wg 64x64 1x2 s4 z1
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[640], to=[960], step=[1]),shape=[1 1024 8 40]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,1024] b:f16[1,1024,960] | 6.05749 2026-11-17 isomer wg 64x64 1x2 s4 z1
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,128,2304] | 1.33079 2026-11-17 isomer attention wg 1 k128 s2
-matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,2304] | 1.595 2026-11-16 isomer attention wg 1 k128 s2
+matmul reshape(transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,2304] | 1.815 2026-11-18 isomer attention wg 1 k128 s2
 matmul reshape(transpose(matmul(a,transpose(reshape(slice(reshape(b,shape=[1 128 2304]),axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[128 768]) a:f32[1,12,128,128] b:f32[128,2304] | 5.36835 2026-11-17 isomer library 0
 matmul sigmoid(add(matmul(a,b),c)) a:f32[1,256] b:f32[256,1]* c:f32[1,1]* | 1.89658 2026-11-17 isomer general 16x16 z8
 matmul x0=matmul(a,b) mul(mul(x0,sigmoid(x0)),c) a:f16[1,512,4096] b:f16[4096,14336]* c:f16[1,512,14336] | 98.9936 2026-11-17 isomer library 4
-matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[1,1,4096] b:f16[4096,14336]* | 29.4071 2026-11-17 isomer wg 64x64 1x1 s6 z1
-matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[16,1,4096] b:f16[4096,14336]* | 30.36 2026-11-17 isomer wg 64x64 1x1 s6 z1
+matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[1,1,4096] b:f16[4096,14336]* | 29.2 2026-11-18 isomer wg 64x128 1x2 s4 z1
+matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[16,1,4096] b:f16[4096,14336]* | 29.04 2026-11-18 isomer wg 64x128 1x2 s4 z1
 matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[16,512,4096] b:f16[4096,14336]* | 1378 2026-11-17 isomer library 0
 matmul x0=reshape(a,shape=[1 128 2304]) matmul(transpose(reshape(slice(x0,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(x0,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f32[128,2304] | 4.36675 2026-11-17 isomer library 0
-matmul x0=reshape(transpose(reshape(a,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]) matmul(reshape(transpose(reshape(reshape(slice(x0,axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(reshape(slice(x0,axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,2304] | 2.07536 2026-11-17 isomer attention 8x1 k64 s2 z4
+matmul x0=reshape(transpose(reshape(a,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]) matmul(reshape(transpose(reshape(reshape(slice(x0,axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(reshape(slice(x0,axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,2304] | 2.1 2026-11-18 isomer attention 1x8 k32 s1
 matmul x0=transpose(reshape(a,shape=[1 49 3 24 32]),perm=[2 0 3 1 4]) add(mul(matmul(gather(x0,b,axis=0),transpose(gather(x0,c,axis=0),perm=[0 1 3 2])),d),e) a:f32[1,49,2304] b:i64[]* c:i64[]* d:f32[1,24,49,49]* e:f32[1,24,49,49]* | 2.7493 2026-11-17 isomer general 32x16 z1
 matmul x0=transpose(reshape(a,shape=[1 49 3 24 32]),perm=[2 0 3 1 4]) add(mul(matmul(reshape(slice(x0,axes=[0], from=[0], to=[1], step=[1]),shape=[1 24 49 32]),transpose(reshape(slice(x0,axes=[0], from=[1], to=[2], step=[1]),shape=[1 24 49 32]),perm=[0 1 3 2])),b),c) a:f32[1,49,2304] b:f32[1,24,49,49]* c:f32[1,24,49,49]* | 2.73076 2026-11-17 isomer general 32x16 z1
 matmul x0=transpose(reshape(a,shape=[16 49 3 6 32]),perm=[2 0 3 1 4]) add(mul(matmul(gather(x0,b,axis=0),transpose(gather(x0,c,axis=0),perm=[0 1 3 2])),d),e) a:f32[16,49,576] b:i64[]* c:i64[]* d:f32[16,6,49,49]* e:f32[16,6,49,49]* | 4.67096 2026-11-17 isomer general 64x16 z1
@@ -1383,13 +1384,13 @@ matmul x0=transpose(reshape(a,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]) add(mul(ma
 matmul x0=transpose(reshape(a,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]) add(mul(matmul(reshape(slice(x0,axes=[0], from=[0], to=[1], step=[1]),shape=[64 3 49 32]),transpose(reshape(slice(x0,axes=[0], from=[1], to=[2], step=[1]),shape=[64 3 49 32]),perm=[0 1 3 2])),b),c) a:f32[64,49,288] b:f32[64,3,49,49]* c:f32[64,3,49,49]* | 5.60092 2026-11-17 isomer general 64x32 z1
 matmul x0=transpose(reshape(a,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]) matmul(reshape(slice(x0,axes=[0], from=[0], to=[1], step=[1]),shape=[64 3 49 32]),transpose(reshape(slice(x0,axes=[0], from=[1], to=[2], step=[1]),shape=[64 3 49 32]),perm=[0 1 3 2])) a:f32[64,49,288] | 4.74874 2026-11-17 isomer general 64x32 z1
 norm layer_norm(a,b,c,axis=2, epsilon=9.999999747378752e-06) a:f16[1,128,768] b:f16[768]* c:f16[768]* | 2.539 2026-11-16 isomer norm
-norm layer_norm(a,b,c,axis=2, epsilon=9.999999747378752e-06) a:f16[16,128,768] b:f16[768]* c:f16[768]* | 3.149 2026-11-17 isomer norm
+norm layer_norm(a,b,c,axis=2, epsilon=9.999999747378752e-06) a:f16[16,128,768] b:f16[768]* c:f16[768]* | 2.25 2026-11-18 isomer norm
 norm layer_norm(a,b,c,axis=2, epsilon=9.999999747378752e-06) a:f32[1,128,768] b:f32[768]* c:f32[768]* | 2.41795 2026-11-17 isomer element 256
 norm layer_norm(a,b,c,axis=2, epsilon=9.999999960041972e-13) a:f16[1,128,768] b:f16[768]* c:f16[768]* | 2.16535 2026-11-17 isomer norm
 norm layer_norm(a,b,c,axis=2, epsilon=9.999999960041972e-13) a:f16[16,128,768] b:f16[768]* c:f16[768]* | 3.11379 2026-11-17 isomer norm
 norm layer_norm(a,b,c,axis=2, epsilon=9.999999960041972e-13) a:f32[1,128,768] b:f32[768]* c:f32[768]* | 2.45602 2026-11-17 isomer element 256
-norm layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07) a:f16[1,197,768] b:f16[768]* c:f16[768]* | 2.04248 2026-11-17 isomer norm
-norm layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07) a:f16[16,197,768] b:f16[768]* c:f16[768]* | 4.301 2026-11-17 isomer norm
+norm layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07) a:f16[1,197,768] b:f16[768]* c:f16[768]* | 1.23 2026-11-18 isomer norm
+norm layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07) a:f16[16,197,768] b:f16[768]* c:f16[768]* | 3.807 2026-11-18 isomer norm
 norm layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06) a:f32[1,14,14,384] b:f32[384]* c:f32[384]* | 2.09084 2026-11-17 isomer element 256
 norm layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06) a:f32[1,14,14,768] b:f32[768]* c:f32[768]* | 2.53277 2026-11-17 isomer element 256
 norm layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06) a:f32[1,28,28,192] b:f32[192]* c:f32[192]* | 2.18905 2026-11-17 isomer element 256
@@ -1399,12 +1400,12 @@ norm layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06) a:f32[1,7,7,1536] b
 norm layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06) a:f32[1,7,7,768] b:f32[768]* c:f32[768]* | 2.25399 2026-11-17 isomer element 256
 norm layer_norm(add(a,add(b,transpose(reshape(c,shape=[1 320 1024]),perm=[0 2 1]))),d,e,axis=2, epsilon=9.999999747378752e-06) a:f16[1,1024,320] b:f16[1,1024,320]* c:f16[1,320,32,32] d:f16[320]* e:f16[320]* | 2.38843 2026-11-17 isomer norm
 norm layer_norm(add(a,add(b,transpose(reshape(c,shape=[197 1 768]),perm=[1 0 2]))),d,e,axis=2, epsilon=9.999999974752427e-07) a:f16[1,197,768] b:f16[1,197,768] c:f16[197,768] d:f16[768]* e:f16[768]* | 2.195 2026-11-17 isomer norm
-norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f16[1,128,768] b:f16[1,128,768]* c:f16[768]* d:f16[768]* | 2.073 2026-11-17 isomer norm
-norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f16[16,128,768] b:f16[16,128,768]* c:f16[768]* d:f16[768]* | 3.11 2026-11-17 isomer norm
+norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f16[1,128,768] b:f16[1,128,768]* c:f16[768]* d:f16[768]* | 1.278 2026-11-18 isomer norm
+norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f16[16,128,768] b:f16[16,128,768]* c:f16[768]* d:f16[768]* | 2.432 2026-11-18 isomer norm
 norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f32[1,128,768] b:f32[1,128,768]* c:f32[768]* d:f32[768]* | 3.29315 2026-11-17 isomer element 256
 norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[1,197,768] b:f16[1,197,768] c:f16[768]* d:f16[768]* | 2.134 2026-11-17 isomer norm
 norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[1,197,768] b:f16[1,197,768]* c:f16[768]* d:f16[768]* | 2.349 2026-11-17 isomer norm
-norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[16,197,768] b:f16[16,197,768]* c:f16[768]* d:f16[768]* | 4.105 2026-11-17 isomer norm
+norm layer_norm(add(a,b),c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[16,197,768] b:f16[16,197,768]* c:f16[768]* d:f16[768]* | 3.874 2026-11-18 isomer norm
 norm layer_norm(add(add(a,b),c),d,e,axis=2, epsilon=9.999999747378752e-06) a:f32[1,128,768] b:f32[1,128,768] c:f32[1,128,768]* d:f32[768]* e:f32[768]* | 3.36195 2026-11-17 isomer element 256
 norm layer_norm(add(add(a,reshape(b,shape=[1 128 768])),c),d,e,axis=2, epsilon=9.999999747378752e-06) a:f32[1,128,768] b:f32[128,768] c:f32[1,128,768]* d:f32[768]* e:f32[768]* | 3.36995 2026-11-17 isomer element 256
 norm layer_norm(add(reshape(a,shape=[1 128 768]),b),c,d,axis=2, epsilon=9.999999747378752e-06) a:f32[128,768] b:f32[1,128,768] c:f32[768]* d:f32[768]* | 2.51875 2026-11-17 isomer element 256
@@ -1414,19 +1415,19 @@ norm layer_norm(transpose(reshape(a,shape=[1 320 1024]),perm=[0 2 1]),b,c,axis=2
 norm reshape(transpose(reshape(layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06),shape=[1 2 7 2 7 384]),perm=[0 1 3 2 4 5]),shape=[4 49 384]) a:f32[1,14,14,384] b:f32[384]* c:f32[384]* | 2.10826 2026-11-17 isomer element 256
 norm reshape(transpose(reshape(layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06),shape=[1 4 7 4 7 192]),perm=[0 1 3 2 4 5]),shape=[16 49 192]) a:f32[1,28,28,192] b:f32[192]* c:f32[192]* | 2.23656 2026-11-17 isomer element 256
 norm reshape(transpose(reshape(layer_norm(a,b,c,axis=3, epsilon=9.999999747378752e-06),shape=[1 8 7 8 7 96]),perm=[0 1 3 2 4 5]),shape=[64 49 96]) a:f32[1,56,56,96] b:f32[96]* c:f32[96]* | 3.54968 2026-11-17 isomer element
-norm transpose(layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07),perm=[1 0 2]) a:f16[16,197,768] b:f16[768]* c:f16[768]* | 6.948 2026-11-17 isomer element 32
+norm transpose(layer_norm(a,b,c,axis=2, epsilon=9.999999974752427e-07),perm=[1 0 2]) a:f16[16,197,768] b:f16[768]* c:f16[768]* | 3.81 2026-11-18 isomer norm
 norm x0!=add(a,reshape(transpose(reshape(add(b,c),shape=[1 2 2 7 7 384]),perm=[0 1 3 2 4 5]),shape=[1 14 14 384])) layer_norm(x0,d,e,axis=3, epsilon=9.999999747378752e-06) a:f32[1,14,14,384] b:f32[4,49,384] c:f32[4,49,384]* d:f32[384]* e:f32[384]* | 2.27141 2026-11-17 isomer element 256
 norm x0!=add(a,reshape(transpose(reshape(add(b,c),shape=[1 4 4 7 7 192]),perm=[0 1 3 2 4 5]),shape=[1 28 28 192])) layer_norm(x0,d,e,axis=3, epsilon=9.999999747378752e-06) a:f32[1,28,28,192] b:f32[16,49,192] c:f32[16,49,192]* d:f32[192]* e:f32[192]* | 2.46941 2026-11-17 isomer element 256
 norm x0!=add(a,reshape(transpose(reshape(add(b,c),shape=[1 8 8 7 7 96]),perm=[0 1 3 2 4 5]),shape=[1 56 56 96])) layer_norm(x0,d,e,axis=3, epsilon=9.999999747378752e-06) a:f32[1,56,56,96] b:f32[64,49,96] c:f32[64,49,96]* d:f32[96]* e:f32[96]* | 3.38178 2026-11-17 isomer element
 norm x0!=add(transpose(reshape(a,shape=[1 320 1024]),perm=[0 2 1]),add(add(b,c),d)) layer_norm(x0,e,f,axis=2, epsilon=9.999999747378752e-06) a:f16[1,320,32,32] b:f16[1,1024,320]* c:f16[1,1024,320] d:f16[1,1024,320]* e:f16[320]* f:f16[320]* | 3.20155 2026-11-17 isomer element
-norm x0!=add(transpose(reshape(a,shape=[197 16 768]),perm=[1 0 2]),b) layer_norm(x0,c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[3152,768] b:f16[16,197,768] c:f16[768]* d:f16[768]* | 8.863 2026-11-17 isomer element
+norm x0!=add(transpose(reshape(a,shape=[197 16 768]),perm=[1 0 2]),b) layer_norm(x0,c,d,axis=2, epsilon=9.999999974752427e-07) a:f16[3152,768] b:f16[16,197,768] c:f16[768]* d:f16[768]* | 5.194 2026-11-18 isomer norm
 norm x0=add(mul(reshape(instance_norm(reshape(a,shape=[1 32 10240]),b,c,epsilon=9.999999747378752e-06),shape=[1 320 32 32]),d),e) mul(x0,sigmoid(x0)) a:f16[1,320,32,32] b:f16[32]* c:f16[32]* d:f16[1,320,32,32]* e:f16[1,320,32,32]* | 13.0747 2026-11-17 isomer element
 norm x0=add(mul(reshape(instance_norm(reshape(add(a,b),shape=[1 32 10240]),c,d,epsilon=9.999999747378752e-06),shape=[1 320 32 32]),e),f) mul(x0,sigmoid(x0)) a:f16[1,320,32,32] b:f16[1,320,32,32]* c:f16[32]* d:f16[32]* e:f16[1,320,32,32]* f:f16[1,320,32,32]* | 51.6911 2026-11-17 isomer element
 pointwise add(add(gather(a,b,axis=0),c),d) a:f16[30522,768]* b:i64[1,128] c:f16[1,128,768]* d:f16[1,128,768]* | 1.33976 2026-11-17 isomer element
 pointwise add(add(gather(a,b,axis=0),c),d) a:f16[30522,768]* b:i64[16,128] c:f16[16,128,768]* d:f16[16,128,768]* | 2.13877 2026-11-17 isomer element
 pointwise add(add(gather(a,b,axis=0),c),d) a:f32[30522,768]* b:i64[1,128] c:f32[1,128,768]* d:f32[1,128,768]* | 1.37823 2026-11-17 isomer element
-pointwise add(concat(a,transpose(reshape(b,shape=[1 768 196]),perm=[0 2 1]),axis=1),c) a:f16[1,1,768]* b:f16[1,768,14,14] c:f16[1,197,768]* | 1.42434 2026-11-17 isomer element
-pointwise add(concat(a,transpose(reshape(b,shape=[16 768 196]),perm=[0 2 1]),axis=1),c) a:f16[16,1,768]* b:f16[16,768,14,14] c:f16[16,197,768]* | 3.24 2026-11-17 isomer element
+pointwise add(concat(a,transpose(reshape(b,shape=[1 768 196]),perm=[0 2 1]),axis=1),c) a:f16[1,1,768]* b:f16[1,768,14,14] c:f16[1,197,768]* | 1.395 2026-11-18 isomer element
+pointwise add(concat(a,transpose(reshape(b,shape=[16 768 196]),perm=[0 2 1]),axis=1),c) a:f16[16,1,768]* b:f16[16,768,14,14] c:f16[16,197,768]* | 3.605 2026-11-18 isomer element
 pointwise add(gather(a,b,axis=0),c) a:f16[30522,768]* b:i64[1,128] c:f16[1,128,768]* | 1.14702 2026-11-17 isomer element
 pointwise add(gather(a,b,axis=0),c) a:f16[30522,768]* b:i64[16,128] c:f16[16,128,768]* | 2.07482 2026-11-17 isomer element
 pointwise add(gather(a,b,axis=0),c) a:f32[30522,768]* b:i64[1,128] c:f32[1,128,768]* | 1.29922 2026-11-17 isomer element
@@ -1497,31 +1498,31 @@ pointwise mul(gather(transpose(reshape(a,shape=[4 49 3 12 32]),perm=[2 0 3 1 4])
 pointwise mul(gather(transpose(reshape(a,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]),b,axis=0),c) a:f32[64,49,288] b:i64[]* c:f32[64,3,49,32]* | 1.33393 2026-11-17 isomer element
 pointwise mul(mul(a,b),add(erf(mul(a,c)),d)) a:f32[1,7,7,3072] b:f32[1,7,7,3072]* c:f32[1,7,7,3072]* d:f32[1,7,7,3072]* | 1.30202 2026-11-17 isomer element
 pointwise mul(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),b) a:f16[197,1,2304] b:f16[197,1,768]* | 1.156 2026-11-17 isomer element
-pointwise mul(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 16 768]),b) a:f16[197,16,2304] b:f16[197,16,768]* | 3.018 2026-11-17 isomer element
+pointwise mul(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 16 768]),b) a:f16[197,16,2304] b:f16[197,16,768]* | 3.391 2026-11-18 isomer element
 pointwise mul(reshape(slice(transpose(reshape(a,shape=[1 49 3 24 32]),perm=[2 0 3 1 4]),axes=[0], from=[0], to=[1], step=[1]),shape=[1 24 49 32]),b) a:f32[1,49,2304] b:f32[1,24,49,32]* | 1.10876 2026-11-17 isomer element
 pointwise mul(reshape(slice(transpose(reshape(a,shape=[16 49 3 6 32]),perm=[2 0 3 1 4]),axes=[0], from=[0], to=[1], step=[1]),shape=[16 6 49 32]),b) a:f32[16,49,576] b:f32[16,6,49,32]* | 1.17529 2026-11-17 isomer element
 pointwise mul(reshape(slice(transpose(reshape(a,shape=[4 49 3 12 32]),perm=[2 0 3 1 4]),axes=[0], from=[0], to=[1], step=[1]),shape=[4 12 49 32]),b) a:f32[4,49,1152] b:f32[4,12,49,32]* | 1.1151 2026-11-17 isomer element
 pointwise mul(reshape(slice(transpose(reshape(a,shape=[64 49 3 3 32]),perm=[2 0 3 1 4]),axes=[0], from=[0], to=[1], step=[1]),shape=[64 3 49 32]),b) a:f32[64,49,288] b:f32[64,3,49,32]* | 1.3321 2026-11-17 isomer element
 pointwise mul(reshape(transpose(reshape(broadcast(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]),c) a:f16[1,8,511,128] b:f16[1,1,1024] c:f16[1,32,128,512]* | 10.14 2026-11-15 isomer element
-pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]),c) a:f16[1,8,511,128] b:f16[1,1,1024] c:f16[1,32,128,512]* | 10.1 2026-11-17 isomer element
-pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 1 512 128]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]),c) a:f16[16,8,511,128] b:f16[16,1,1024] c:f16[16,32,128,512]* | 145.1 2026-11-17 isomer element
+pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[1 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]),c) a:f16[1,8,511,128] b:f16[1,1,1024] c:f16[1,32,128,512]* | 9.937 2026-11-18 isomer element
+pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(concat(a,transpose(reshape(b,shape=[16 1 8 128]),perm=[0 2 1 3]),axis=2),shape=[16 8 1 512 128]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]),c) a:f16[16,8,511,128] b:f16[16,1,1024] c:f16[16,32,128,512]* | 142.5 2026-11-18 isomer element
 pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[1 512 8 128]),perm=[0 2 1 3]),shape=[1 8 1 512 128]),shape=[1 8 512 128]),shape=[1 8 4 512 128], dims=[0 1 3 4]),shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512]),b) a:f16[1,512,1024] b:f16[1,32,128,512]* | 10.17 2026-11-17 isomer element
 pointwise mul(reshape(transpose(reshape(broadcast(reshape(reshape(transpose(reshape(a,shape=[16 512 8 128]),perm=[0 2 1 3]),shape=[16 8 1 512 128]),shape=[16 8 512 128]),shape=[16 8 4 512 128], dims=[0 1 3 4]),shape=[512 512 128]),perm=[0 2 1]),shape=[16 32 128 512]),b) a:f16[16,512,1024] b:f16[16,32,128,512]* | 176.4 2026-11-17 isomer element
 pointwise mul(reshape(transpose(reshape(gather(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),b,axis=0),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),c) a:f16[197,1,2304] b:i64[]* c:f16[1,12,197,64]* | 0.9904 2026-11-17 isomer element
-pointwise mul(reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),b) a:f16[197,1,2304] b:f16[1,12,197,64]* | 0.9904 2026-11-17 isomer element
-pointwise mul(reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]),b) a:f16[197,16,2304] b:f16[16,12,197,64]* | 3.122 2026-11-17 isomer element
-pointwise mul(reshape(transpose(reshape(transpose(reshape(add(a,b),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]),c) a:f16[16,128,768] b:f16[16,128,768]* c:f16[16,12,64,128]* | 5.54677 2026-11-17 isomer element
+pointwise mul(reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),b) a:f16[197,1,2304] b:f16[1,12,197,64]* | 0.9417 2026-11-18 isomer element
+pointwise mul(reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]),b) a:f16[197,16,2304] b:f16[16,12,197,64]* | 3.444 2026-11-18 isomer element
+pointwise mul(reshape(transpose(reshape(transpose(reshape(add(a,b),shape=[16 128 12 64]),perm=[0 2 1 3]),shape=[192 128 64]),perm=[0 2 1]),shape=[16 12 64 128]),c) a:f16[16,128,768] b:f16[16,128,768]* c:f16[16,12,64,128]* | 5.728 2026-11-18 isomer element
 pointwise mul(reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128]),b) a:f32[1,128,2304] b:f32[1,12,64,128]* | 1.77729 2026-11-17 isomer element
 pointwise mul(reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),b,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197]),c) a:f16[197,1,2304] b:i64[]* c:f16[1,12,64,197]* | 2.215 2026-11-17 isomer element
-pointwise mul(reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197]),b) a:f16[197,1,2304] b:f16[1,12,64,197]* | 2.215 2026-11-17 isomer element
-pointwise mul(reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[16 12 64 197]),b) a:f16[197,16,2304] b:f16[16,12,64,197]* | 15.96 2026-11-17 isomer element
+pointwise mul(reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197]),b) a:f16[197,1,2304] b:f16[1,12,64,197]* | 2.301 2026-11-18 isomer element
+pointwise mul(reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(a,shape=[197 16 3 768]),shape=[1 197 16 3 768]),perm=[3 1 2 0 4]),shape=[3 197 16 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 16 768]),shape=[197 192 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[16 12 64 197]),b) a:f16[197,16,2304] b:f16[16,12,64,197]* | 17.15 2026-11-18 isomer element
 pointwise mul(slice(a,axes=[2], from=[0], to=[768], step=[1]),b) a:f16[1,128,2304] b:f16[1,128,768]* | 1.072 2026-11-15 isomer element
 pointwise mul(slice(a,axes=[2], from=[768], to=[1536], step=[1]),b) a:f16[1,128,2304] b:f16[1,128,768]* | 1.068 2026-11-15 isomer element
 pointwise mul(transpose(reshape(a,shape=[1 512 32 128]),perm=[0 2 1 3]),b) a:f16[1,512,4096] b:f16[1,32,512,128]* | 2.098 2026-11-17 isomer element
 pointwise mul(transpose(reshape(a,shape=[16 512 32 128]),perm=[0 2 1 3]),b) a:f16[16,512,4096] b:f16[16,32,512,128]* | 31.44 2026-11-17 isomer element
 pointwise mul(transpose(reshape(add(a,b),shape=[1 128 12 64]),perm=[0 2 1 3]),c) a:f16[1,128,768] b:f16[1,128,768]* c:f16[1,12,128,64]* | 1.13114 2026-11-17 isomer element
 pointwise mul(transpose(reshape(add(a,b),shape=[1 128 12 64]),perm=[0 2 1 3]),c) a:f32[1,128,768]* b:f32[1,128,768] c:f32[1,12,128,64]* | 1.29983 2026-11-17 isomer element
-pointwise mul(transpose(reshape(add(a,b),shape=[16 128 12 64]),perm=[0 2 1 3]),c) a:f16[16,128,768] b:f16[16,128,768]* c:f16[16,12,128,64]* | 1.91157 2026-11-17 isomer element
+pointwise mul(transpose(reshape(add(a,b),shape=[16 128 12 64]),perm=[0 2 1 3]),c) a:f16[16,128,768] b:f16[16,128,768]* c:f16[16,12,128,64]* | 2.024 2026-11-18 isomer element
 pointwise mul(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),b) a:f16[197,1,2304] b:f16[12,197,64]* | 1.166 2026-11-17 isomer element
 pointwise mul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b) a:f16[1,128,2304] b:f16[1,12,128,64]* | 1.22296 2026-11-17 isomer element
 pointwise mul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b) a:f32[1,128,2304] b:f32[1,12,128,64]* | 1.2413 2026-11-17 isomer element
@@ -1999,12 +2000,12 @@ pointwise x0=reshape(a,shape=[1 128 3072]) mul(mul(x0,b),add(tanh(mul(add(x0,mul
 pointwise x0=reshape(transpose(reshape(add(b,c),shape=[1 2 2 7 7 384]),perm=[0 1 3 2 4 5]),shape=[1 14 14 384]) x1=concat(slice(x0,axes=[1], from=[11], to=[14], step=[1]),slice(x0,axes=[1], from=[0], to=[11], step=[1]),axis=1) add(a,concat(slice(x1,axes=[2], from=[11], to=[14], step=[1]),slice(x1,axes=[2], from=[0], to=[11], step=[1]),axis=2)) a:f32[1,14,14,384] b:f32[4,49,384] c:f32[4,49,384]* | 1.19907 2026-11-17 isomer element
 pointwise x0=reshape(transpose(reshape(add(b,c),shape=[1 4 4 7 7 192]),perm=[0 1 3 2 4 5]),shape=[1 28 28 192]) x1=concat(slice(x0,axes=[1], from=[25], to=[28], step=[1]),slice(x0,axes=[1], from=[0], to=[25], step=[1]),axis=1) add(a,concat(slice(x1,axes=[2], from=[25], to=[28], step=[1]),slice(x1,axes=[2], from=[0], to=[25], step=[1]),axis=2)) a:f32[1,28,28,192] b:f32[16,49,192] c:f32[16,49,192]* | 1.27193 2026-11-17 isomer element
 pointwise x0=reshape(transpose(reshape(add(b,c),shape=[1 8 8 7 7 96]),perm=[0 1 3 2 4 5]),shape=[1 56 56 96]) x1=concat(slice(x0,axes=[1], from=[53], to=[56], step=[1]),slice(x0,axes=[1], from=[0], to=[53], step=[1]),axis=1) add(a,concat(slice(x1,axes=[2], from=[53], to=[56], step=[1]),slice(x1,axes=[2], from=[0], to=[53], step=[1]),axis=2)) a:f32[1,56,56,96] b:f32[64,49,96] c:f32[64,49,96]* | 1.64891 2026-11-17 isomer element
-pointwise x0=slice(a,axes=[0], from=[0], to=[16], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9147 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+pointwise x0=slice(a,axes=[0], from=[0], to=[16], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.7323 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 pointwise x0=slice(a,axes=[0], from=[0], to=[1], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[4,4096] b:f16[1,4096] | 0.636439 2026-11-17 isomer held 32 k16 panels
 pointwise x0=slice(a,axes=[0], from=[0], to=[1], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f32[4,4096] b:f32[1,4096] | 1.18167 2026-11-17 isomer element
 pointwise x0=slice(a,axes=[0], from=[0], to=[1], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[5,4096] b:f16[1,4096] | 0.5963 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
 pointwise x0=slice(a,axes=[0], from=[0], to=[1], step=[1]) x1=add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))) tanh(add(mul(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),x1),mul(tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1]))))),x1))) a:f32[4,4096] b:f32[1,4096] | 1.39942 2026-11-17 isomer element
-pointwise x0=slice(a,axes=[0], from=[16], to=[32], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9733 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+pointwise x0=slice(a,axes=[0], from=[16], to=[32], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.948 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 pointwise x0=slice(a,axes=[0], from=[1], to=[2], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[4,4096] b:f16[1,4096] | 0.628093 2026-11-17 isomer held 32 k16 panels
 pointwise x0=slice(a,axes=[0], from=[1], to=[2], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f32[4,4096] b:f32[1,4096] | 1.18647 2026-11-17 isomer element
 pointwise x0=slice(a,axes=[0], from=[1], to=[2], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[5,4096] b:f16[1,4096] | 0.6701 2026-11-17 isomer held 32 k16
@@ -2013,17 +2014,17 @@ pointwise x0=slice(a,axes=[0], from=[2], to=[3], step=[1]) tanh(mul(add(mul(tanh
 pointwise x0=slice(a,axes=[0], from=[2], to=[3], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f32[4,4096] b:f32[1,4096] | 1.18647 2026-11-17 isomer element
 pointwise x0=slice(a,axes=[0], from=[2], to=[3], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[5,4096] b:f16[1,4096] | 0.6631 2026-11-17 isomer held 32 k16
 pointwise x0=slice(a,axes=[0], from=[2], to=[3], step=[1]) x1=add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))) tanh(add(mul(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),x1),mul(tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1]))))),x1))) a:f32[4,4096] b:f32[1,4096] | 1.39782 2026-11-17 isomer element
-pointwise x0=slice(a,axes=[0], from=[32], to=[48], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9742 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+pointwise x0=slice(a,axes=[0], from=[32], to=[48], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.939 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 pointwise x0=slice(a,axes=[0], from=[3], to=[4], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[4,4096] b:f16[1,4096] | 0.627166 2026-11-17 isomer held 32 k16 panels
 pointwise x0=slice(a,axes=[0], from=[3], to=[4], step=[1]) tanh(mul(add(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f32[4,4096] b:f32[1,4096] | 1.19607 2026-11-17 isomer element
 pointwise x0=slice(a,axes=[0], from=[3], to=[4], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[5,4096] b:f16[1,4096] | 0.6714 2026-11-17 isomer held 32 k16
 pointwise x0=slice(a,axes=[0], from=[3], to=[4], step=[1]) x1=add(mul(relu(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),sigmoid(add(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))) tanh(add(mul(mul(tanh(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),x1),mul(tanh(add(relu(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1]))))),x1))) a:f32[4,4096] b:f32[1,4096] | 1.38982 2026-11-17 isomer element
-pointwise x0=slice(a,axes=[0], from=[48], to=[64], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9747 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
+pointwise x0=slice(a,axes=[0], from=[48], to=[64], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9457 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 pointwise x0=slice(a,axes=[0], from=[4], to=[5], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[5,4096] b:f16[1,4096] | 0.6659 2026-11-17 isomer held 32 k16
-pointwise x0=slice(a,axes=[0], from=[64], to=[80], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9723 2026-11-17 isomer 16x64 k32 1x2x4 s8 z1
-pointwise x0=slice(a,axes=[2], from=[0], to=[14336], step=[1]) mul(mul(x0,sigmoid(x0)),slice(a,axes=[2], from=[14336], to=[28672], step=[1])) a:f16[1,1,28672] | 1.15544 2026-11-17 isomer wg 64x128 1x1 s4 z1
+pointwise x0=slice(a,axes=[0], from=[64], to=[80], step=[1]) tanh(mul(tanh(add(mul(sigmoid(add(slice(x0,axes=[1], from=[0], to=[512], step=[1]),slice(b,axes=[1], from=[0], to=[512], step=[1]))),relu(add(slice(x0,axes=[1], from=[512], to=[1024], step=[1]),slice(b,axes=[1], from=[512], to=[1024], step=[1])))),mul(sigmoid(add(slice(x0,axes=[1], from=[1024], to=[1536], step=[1]),slice(b,axes=[1], from=[1024], to=[1536], step=[1]))),tanh(add(slice(x0,axes=[1], from=[1536], to=[2048], step=[1]),slice(b,axes=[1], from=[1536], to=[2048], step=[1])))))),sigmoid(add(mul(tanh(add(slice(x0,axes=[1], from=[2048], to=[2560], step=[1]),slice(b,axes=[1], from=[2048], to=[2560], step=[1]))),sigmoid(add(slice(x0,axes=[1], from=[2560], to=[3072], step=[1]),slice(b,axes=[1], from=[2560], to=[3072], step=[1])))),mul(relu(add(slice(x0,axes=[1], from=[3072], to=[3584], step=[1]),slice(b,axes=[1], from=[3072], to=[3584], step=[1]))),tanh(add(slice(x0,axes=[1], from=[3584], to=[4096], step=[1]),slice(b,axes=[1], from=[3584], to=[4096], step=[1])))))))) a:f16[80,4096] b:f16[16,4096] | 0.9371 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
+pointwise x0=slice(a,axes=[2], from=[0], to=[14336], step=[1]) mul(mul(x0,sigmoid(x0)),slice(a,axes=[2], from=[14336], to=[28672], step=[1])) a:f16[1,1,28672] | 1.177 2026-11-18 isomer wg 64x128 1x1 s4 z1
 pointwise x0=slice(a,axes=[2], from=[0], to=[14336], step=[1]) mul(mul(x0,sigmoid(x0)),slice(a,axes=[2], from=[14336], to=[28672], step=[1])) a:f16[1,512,28672] | 8.6539 2026-11-17 isomer element
-pointwise x0=slice(a,axes=[2], from=[0], to=[14336], step=[1]) mul(mul(x0,sigmoid(x0)),slice(a,axes=[2], from=[14336], to=[28672], step=[1])) a:f16[16,1,28672] | 1.431 2026-11-17 isomer wg 64x128 1x1 s4 z1
+pointwise x0=slice(a,axes=[2], from=[0], to=[14336], step=[1]) mul(mul(x0,sigmoid(x0)),slice(a,axes=[2], from=[14336], to=[28672], step=[1])) a:f16[16,1,28672] | 1.435 2026-11-18 isomer wg 64x128 1x1 s4 z1
 pool avg_pool(a,kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1) a:f16[1,128,56,56] | 1.01045 2026-11-17 isomer pool
 pool avg_pool(a,kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1) a:f16[1,256,28,28] | 0.965185 2026-11-17 isomer pool
 pool avg_pool(a,kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1) a:f16[1,512,14,14] | 0.944616 2026-11-17 isomer pool
@@ -2063,25 +2064,25 @@ pool max_pool(a,kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_
 pool max_pool(a,kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f32[1,768,17,17] | 1.15797 2026-11-17 isomer element
 pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[1,128,27,27] b:f16[1,128,27,27] | 2.986 2026-11-16 isomer pool
 pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[1,64,55,55] b:f16[1,64,55,55] | 3.037 2026-11-16 isomer pool
-pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,27,27] b:f16[16,128,27,27] | 3.546 2026-11-17 isomer pool
-pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,64,55,55] b:f16[16,64,55,55] | 5.135 2026-11-17 isomer pool
+pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,27,27] b:f16[16,128,27,27] | 3.439 2026-11-18 isomer pool
+pool max_pool(concat(a,b,axis=1),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,64,55,55] b:f16[16,64,55,55] | 5.062 2026-11-18 isomer pool
 pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,128,112,112] | 2.117 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,256,56,56] | 1.887 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,512,14,14] | 1.706 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,512,28,28] | 1.807 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,64,224,224] | 2.928 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,128,112,112] | 17.3 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,256,56,56] | 6.98 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,512,14,14] | 2.517 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,512,28,28] | 4.123 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,64,224,224] | 32.38 2026-11-17 isomer pool
+pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,128,112,112] | 17.74 2026-11-18 isomer pool
+pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,256,56,56] | 7.276 2026-11-18 isomer pool
+pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,512,14,14] | 2.947 2026-11-18 isomer pool
+pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,512,28,28] | 4.448 2026-11-18 isomer pool
+pool max_pool(relu(a),kernel=[2 2], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,64,224,224] | 32.59 2026-11-18 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,192,71,71] | 2.92397 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,64,147,147] | 3.02798 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[1,128,55,55] | 2.704 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[1,256,27,27] | 2.686 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[1,64,111,111] | 2.829 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,55,55] | 5.175 2026-11-17 isomer pool
-pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,64,111,111] | 8.016 2026-11-17 isomer pool
+pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,55,55] | 5.099 2026-11-18 isomer pool
+pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,64,111,111] | 8.135 2026-11-18 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[1,64,112,112] | 2.73256 2026-11-17 isomer pool
 pool max_pool(relu(a),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[16,64,112,112] | 8.2857 2026-11-17 isomer pool
 pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[1,192,71,71] b:f16[1,192,71,71]* | 3.537 2026-11-16 isomer pool
@@ -2090,10 +2091,10 @@ pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation
 pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f16[16,64,147,147] b:f16[16,64,147,147]* | 18.74 2026-11-16 isomer pool
 pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f32[1,192,71,71] b:f32[1,192,71,71]* | 2.11957 2026-11-17 isomer element
 pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0) a:f32[1,64,147,147] b:f32[1,64,147,147]* | 2.36117 2026-11-17 isomer element
-pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[1,64,112,112] b:f16[1,64,112,112]* | 3.099 2026-11-17 isomer pool
-pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[16,64,112,112] b:f16[16,64,112,112]* | 9.704 2026-11-17 isomer pool
+pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[1,64,112,112] b:f16[1,64,112,112]* | 3.116 2026-11-18 isomer pool
+pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f16[16,64,112,112] b:f16[16,64,112,112]* | 9.637 2026-11-18 isomer pool
 pool max_pool(relu(add(a,b)),kernel=[3 3], stride=[2 2], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0) a:f32[1,64,112,112] b:f32[1,64,112,112]* | 2.76605 2026-11-17 isomer element
-pool max_pool(relu(concat(a,b,axis=1)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,27,27] b:f16[16,128,27,27] | 4.316 2026-11-15 isomer pool
+pool max_pool(relu(concat(a,b,axis=1)),kernel=[3 3], stride=[2 2], pad=[0 0 0 0], dilation=[1 1], ceil_mode=1) a:f16[16,128,27,27] b:f16[16,128,27,27] | 3.752 2026-11-18 isomer pool
 pool relu(add(avg_pool(slice(a,axes=[1], from=[1152], to=[1344], step=[1]),kernel=[3 3], stride=[1 1], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0, count_include_pad=1),b)) a:f16[1,1344,8,8] b:f16[1,192,8,8]* | 1.749 2026-11-16 isomer pool
 pool relu(add(avg_pool(slice(a,axes=[1], from=[1152], to=[1344], step=[1]),kernel=[3 3], stride=[1 1], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0, count_include_pad=1),b)) a:f16[16,1344,8,8] b:f16[16,192,8,8]* | 1.89 2026-11-16 isomer pool
 pool relu(add(avg_pool(slice(a,axes=[1], from=[1152], to=[1344], step=[1]),kernel=[3 3], stride=[1 1], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0, count_include_pad=1),b)) a:f32[1,1344,8,8] b:f32[1,192,8,8]* | 1.18546 2026-11-17 isomer element
@@ -2119,9 +2120,9 @@ pool relu(avg_pool(slice(a,axes=[1], from=[448], to=[640], step=[1]),kernel=[3 3
 pool relu(avg_pool(slice(a,axes=[1], from=[512], to=[704], step=[1]),kernel=[3 3], stride=[1 1], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0, count_include_pad=1)) a:f16[1,704,17,17] | 1.59277 2026-11-17 isomer pool
 pool relu(avg_pool(slice(a,axes=[1], from=[576], to=[768], step=[1]),kernel=[3 3], stride=[1 1], pad=[1 1 1 1], dilation=[1 1], ceil_mode=0, count_include_pad=1)) a:f16[1,768,17,17] | 1.58317 2026-11-17 isomer pool
 pool reshape(cast(avg_pool(cast(a,to=f32),kernel=[1 1], stride=[1 1], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1),to=f16),shape=[1 25088]) a:f16[1,512,7,7] | 1.272 2026-11-17 isomer element
-pool reshape(cast(avg_pool(cast(a,to=f32),kernel=[1 1], stride=[1 1], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1),to=f16),shape=[16 25088]) a:f16[16,512,7,7] | 3.621 2026-11-17 isomer element
+pool reshape(cast(avg_pool(cast(a,to=f32),kernel=[1 1], stride=[1 1], pad=[0 0 0 0], dilation=[1 1], ceil_mode=0, count_include_pad=1),to=f16),shape=[16 25088]) a:f16[16,512,7,7] | 4.075 2026-11-18 isomer element
 reduce reduce_mean(clip(a,min=0, max=6),axes=[2 3]) a:f16[1,1280,7,7] | 1.72835 2026-11-17 isomer element
-reduce reduce_mean(clip(add(a,b),min=0, max=6),axes=[2 3]) a:f16[16,1280,7,7] b:f16[16,1280,7,7]* | 7.266 2026-11-17 isomer element
+reduce reduce_mean(clip(add(a,b),min=0, max=6),axes=[2 3]) a:f16[16,1280,7,7] b:f16[16,1280,7,7]* | 7.203 2026-11-18 isomer element
 reduce reduce_mean(concat(a,b,c,d,axis=1),axes=[2 3]) a:f16[1,320,8,8] b:f16[1,768,8,8] c:f16[1,768,8,8] d:f16[1,192,8,8] | 2.20961 2026-11-17 isomer element
 reduce reduce_mean(concat(a,b,c,d,axis=1),axes=[2 3]) a:f16[16,320,8,8] b:f16[16,768,8,8] c:f16[16,768,8,8] d:f16[16,192,8,8] | 10.97 2026-11-16 isomer element
 reduce reduce_mean(concat(a,b,c,d,e,f,axis=1),axes=[2 3]) a:f32[1,320,8,8] b:f32[1,384,8,8] c:f32[1,384,8,8] d:f32[1,384,8,8] e:f32[1,384,8,8] f:f32[1,192,8,8] | 3.29662 2026-11-17 isomer element
@@ -2134,63 +2135,63 @@ reduce reduce_mean(concat(slice(a,axes=[1], from=[0], to=[320], step=[1]),b,c,d,
 reduce reduce_mean(concat(slice(a,axes=[1], from=[0], to=[320], step=[1]),relu(slice(b,axes=[1], from=[0], to=[768], step=[1])),relu(slice(c,axes=[1], from=[0], to=[768], step=[1])),d,axis=1),axes=[2 3]) a:f16[1,1344,8,8] b:f16[1,768,8,8] c:f16[1,768,8,8] d:f16[1,192,8,8] | 2.12876 2026-11-17 isomer element
 reduce reduce_mean(relu(a),axes=[2 3]) a:f16[1,1024,7,7] | 1.579 2026-11-17 isomer element
 reduce reduce_mean(relu(a),axes=[2 3]) a:f16[1,1280,7,7] | 1.71811 2026-11-17 isomer element
-reduce reduce_mean(relu(a),axes=[2 3]) a:f16[1,2048,7,7] | 1.93888 2026-11-17 isomer element
+reduce reduce_mean(relu(a),axes=[2 3]) a:f16[1,2048,7,7] | 2.056 2026-11-18 isomer element
 reduce reduce_mean(relu(a),axes=[2 3]) a:f16[16,1280,7,7] | 6.87 2026-11-16 isomer element
-reduce reduce_mean(relu(a),axes=[2 3]) a:f16[16,2048,7,7] | 11.1209 2026-11-17 isomer element
+reduce reduce_mean(relu(a),axes=[2 3]) a:f16[16,2048,7,7] | 10.97 2026-11-18 isomer element
 reduce reduce_mean(relu(a),axes=[2 3]) a:f32[1,1280,7,7] | 1.67709 2026-11-17 isomer element
 reduce reduce_mean(relu(a),axes=[2 3]) a:f32[1,2048,7,7] | 1.78557 2026-11-17 isomer element
-reduce reduce_mean(relu(add(a,b)),axes=[2 3]) a:f16[16,2048,7,7] b:f16[16,2048,7,7]* | 11.27 2026-11-17 isomer element
+reduce reduce_mean(relu(add(a,b)),axes=[2 3]) a:f16[16,2048,7,7] b:f16[16,2048,7,7]* | 11.32 2026-11-18 isomer element
 reduce reduce_mean(relu(add(a,b)),axes=[2 3]) a:f16[16,2048,7,7]* b:f16[16,2048,7,7] | 11.14 2026-11-15 isomer element
-reduce reduce_mean(relu(add(add(a,b),c)),axes=[2 3]) a:f16[16,1280,7,7]* b:f16[16,1280,7,7] c:f16[16,1280,7,7]* | 7.57 2026-11-17 isomer element
+reduce reduce_mean(relu(add(add(a,b),c)),axes=[2 3]) a:f16[16,1280,7,7]* b:f16[16,1280,7,7] c:f16[16,1280,7,7]* | 7.348 2026-11-18 isomer element
 reduce reduce_mean(relu(add(mul(a,b),c)),axes=[2 3]) a:f16[1,1024,7,7] b:f16[1,1024,7,7]* c:f16[1,1024,7,7]* | 1.866 2026-11-16 isomer element
 reduce reduce_mean(relu(add(mul(a,b),c)),axes=[2 3]) a:f16[16,1024,7,7] b:f16[16,1024,7,7]* c:f16[16,1024,7,7]* | 5.601 2026-11-16 isomer element
 reduce reduce_mean(relu(batch_norm(a,b,c,c,b,epsilon=9.999999747378752e-06)),axes=[2 3]) a:f16[1,1024,7,7] b:f16[1024]* c:f16[1024]* | 1.92404 2026-11-17 isomer element
 reduce reduce_mean(relu(batch_norm(a,b,c,d,e,epsilon=9.999999747378752e-06)),axes=[2 3]) a:f16[16,1024,7,7] b:f16[1024]* c:f16[1024]* d:f16[1024]* e:f16[1024]* | 6.767 2026-11-16 isomer element
 reduce reduce_mean(transpose(a,perm=[0 3 1 2]),axes=[2 3]) a:f32[1,7,7,768] | 1.46359 2026-11-17 isomer element
 reduce reshape(reduce_mean(relu(a),axes=[2 3]),shape=[1 1000]) a:f16[1,1000,13,13] | 2.232 2026-11-17 isomer element
-reduce reshape(reduce_mean(relu(a),axes=[2 3]),shape=[16 1000]) a:f16[16,1000,13,13] | 7.921 2026-11-17 isomer element
+reduce reshape(reduce_mean(relu(a),axes=[2 3]),shape=[16 1000]) a:f16[16,1000,13,13] | 7.853 2026-11-18 isomer element
 reduce reshape(reshape(reduce_mean(relu(a),axes=[2 3]),shape=[1 1000 1 1]),shape=[1 1000]) a:f16[1,1000,13,13] | 2.394 2026-11-16 isomer element
-reduce reshape(reshape(reduce_mean(relu(a),axes=[2 3]),shape=[16 1000 1 1]),shape=[16 1000]) a:f16[16,1000,13,13] | 7.926 2026-11-17 isomer element
-reduce x0!=add(a,b) x1=cast(x0,to=f32) mul(cast(mul(x1,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x1,c),axes=[2]),shape=[1 1 1]),d))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),e) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,4096]* d:f32[1,1,1]* e:f16[1,1,4096]* | 5.3856 2026-11-17 isomer element
-reduce x0!=add(a,b) x1=cast(x0,to=f32) mul(cast(mul(x1,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x1,c),axes=[2]),shape=[16 1 1]),d))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16),e) a:f16[16,1,4096] b:f16[16,1,4096] c:f32[16,1,4096]* d:f32[16,1,1]* e:f16[16,1,4096]* | 7.463 2026-11-17 isomer element
+reduce reshape(reshape(reduce_mean(relu(a),axes=[2 3]),shape=[16 1000 1 1]),shape=[16 1000]) a:f16[16,1000,13,13] | 7.769 2026-11-18 isomer element
+reduce x0!=add(a,b) x1=cast(x0,to=f32) mul(cast(mul(x1,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x1,c),axes=[2]),shape=[1 1 1]),d))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),e) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,4096]* d:f32[1,1,1]* e:f16[1,1,4096]* | 5.697 2026-11-18 isomer element
+reduce x0!=add(a,b) x1=cast(x0,to=f32) mul(cast(mul(x1,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x1,c),axes=[2]),shape=[16 1 1]),d))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16),e) a:f16[16,1,4096] b:f16[16,1,4096] c:f32[16,1,4096]* d:f32[16,1,1]* e:f16[16,1,4096]* | 6.222 2026-11-18 isomer element
 reduce x0=add(e,f) reduce_mean(concat(slice(a,axes=[1], from=[0], to=[320], step=[1]),relu(concat(add(slice(b,axes=[1], from=[384], to=[768], step=[1]),c),add(slice(b,axes=[1], from=[0], to=[384], step=[1]),d),axis=1)),relu(concat(slice(x0,axes=[1], from=[384], to=[768], step=[1]),slice(x0,axes=[1], from=[0], to=[384], step=[1]),axis=1)),g,axis=1),axes=[2 3]) a:f16[1,1152,8,8] b:f16[1,768,8,8] c:f16[1,384,8,8]* d:f16[1,384,8,8]* e:f16[1,768,8,8] f:f16[1,768,8,8]* g:f16[1,192,8,8] | 2.708 2026-11-15 isomer element
-reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),b))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f32[1,1,1]* | 1.66795 2026-11-17 isomer element
+reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),b))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f32[1,1,1]* | 1.613 2026-11-18 isomer element
 reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 512 1]),b))),shape=[1 512]),shape=[1 512 4096], dims=[0 1])),to=f16) a:f16[1,512,4096] b:f32[1,512,1]* | 3.87232 2026-11-17 isomer element 256
-reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[16 1 1]),b))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16) a:f16[16,1,4096] b:f32[16,1,1]* | 2.536 2026-11-17 isomer element
+reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[16 1 1]),b))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16) a:f16[16,1,4096] b:f32[16,1,1]* | 1.872 2026-11-18 isomer element
 reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[16 512 1]),b))),shape=[16 512]),shape=[16 512 4096], dims=[0 1])),to=f16) a:f16[16,512,4096] b:f32[16,512,1]* | 66 2026-11-17 isomer element 128
 reduce x0=cast(a,to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f32[1,1,4096]* c:f32[1,1,1]* | 6.746 2026-11-15 isomer element
 reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),b))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),c) a:f16[1,1,4096] b:f32[1,1,1]* c:f16[1,1,4096]* | 3.06 2026-11-15 isomer element
-reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),d) a:f16[1,1,4096] b:f32[1,1,4096]* c:f32[1,1,1]* d:f16[1,1,4096]* | 4.55416 2026-11-17 isomer element
+reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),d) a:f16[1,1,4096] b:f32[1,1,4096]* c:f32[1,1,1]* d:f16[1,1,4096]* | 4.728 2026-11-18 isomer element
 reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[1 512 1]),c))),shape=[1 512]),shape=[1 512 4096], dims=[0 1])),to=f16),d) a:f16[1,512,4096] b:f32[1,512,4096]* c:f32[1,512,1]* d:f16[1,512,4096]* | 12.7993 2026-11-17 isomer element
-reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[16 1 1]),c))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16),d) a:f16[16,1,4096] b:f32[16,1,4096]* c:f32[16,1,1]* d:f16[16,1,4096]* | 7.167 2026-11-17 isomer element
+reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[16 1 1]),c))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16),d) a:f16[16,1,4096] b:f32[16,1,4096]* c:f32[16,1,1]* d:f16[16,1,4096]* | 5.951 2026-11-18 isomer element
 reduce x0=cast(a,to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,b),axes=[2]),shape=[16 512 1]),c))),shape=[16 512]),shape=[16 512 4096], dims=[0 1])),to=f16),d) a:f16[16,512,4096] b:f32[16,512,4096]* c:f32[16,512,1]* d:f16[16,512,4096]* | 173.7 2026-11-17 isomer element 256
-reduce x0=cast(add(a,b),to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,1]* | 1.83323 2026-11-17 isomer element
-reduce x0=cast(add(a,b),to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[16 1 1]),c))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16) a:f16[16,1,4096] b:f16[16,1,4096] c:f32[16,1,1]* | 2.795 2026-11-17 isomer element
+reduce x0=cast(add(a,b),to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,1]* | 1.826 2026-11-18 isomer element
+reduce x0=cast(add(a,b),to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[16 1 1]),c))),shape=[16 1]),shape=[16 1 4096], dims=[0 1])),to=f16) a:f16[16,1,4096] b:f16[16,1,4096] c:f32[16,1,1]* | 2.122 2026-11-18 isomer element
 reduce x0=cast(add(a,b),to=f32) cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,c),axes=[2]),shape=[1 1 1]),d))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,4096]* d:f32[1,1,1]* | 7.749 2026-11-15 isomer element
 reduce x0=cast(add(a,b),to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(mul(x0,x0),axes=[2]),shape=[1 1 1]),c))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),d) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,1]* d:f16[1,1,4096]* | 3.209 2026-11-15 isomer element
 reduce x0=cast(add(a,b),to=f32) mul(cast(mul(x0,broadcast(reshape(reciprocal(sqrt(add(reshape(reduce_mean(pow(x0,c),axes=[2]),shape=[1 1 1]),d))),shape=[1 1]),shape=[1 1 4096], dims=[0 1])),to=f16),e) a:f16[1,1,4096] b:f16[1,1,4096] c:f32[1,1,4096]* d:f32[1,1,1]* e:f16[1,1,4096]* | 7.45 2026-11-15 isomer element
 softmax softmax(a,axis=3) a:f16[1,12,128,128] | 1.114 2026-11-16 isomer attention 2x4 k32 s2
-softmax softmax(a,axis=3) a:f16[1,12,197,197] | 2.009 2026-11-17 isomer attention 2x2 k64 s2
+softmax softmax(a,axis=3) a:f16[1,12,197,197] | 2.032 2026-11-18 isomer attention 2x4 k32 s2
 softmax softmax(a,axis=3) a:f16[1,32,1,1] | 0.499533 2026-11-17 isomer attention 1x4 k16 s1
-softmax softmax(a,axis=3) a:f16[1,32,1,512] | 0.6334 2026-11-17 isomer attention 1x4 k16 s1 z8
+softmax softmax(a,axis=3) a:f16[1,32,1,512] | 0.8465 2026-11-18 isomer attention 1x4 k32 s3 z4
 softmax softmax(a,axis=3) a:f16[1,32,512,512] | 12.2911 2026-11-17 isomer attention wg 2 k128 s2
 softmax softmax(a,axis=3) a:f16[1,8,1024,77] | 4.25845 2026-11-17 isomer element
-softmax softmax(a,axis=3) a:f16[16,12,128,128] | 3.423 2026-11-17 isomer attention 4x1 k64 s2
-softmax softmax(a,axis=3) a:f16[16,12,197,197] | 6.702 2026-11-17 isomer cudnn 2 24=7
-softmax softmax(a,axis=3) a:f16[16,32,1,512] | 0.8292 2026-11-17 isomer attention 1x4 k32 s2
+softmax softmax(a,axis=3) a:f16[16,12,128,128] | 3.356 2026-11-18 isomer attention 4x1 k64 s2
+softmax softmax(a,axis=3) a:f16[16,12,197,197] | 6.966 2026-11-18 isomer cudnn 2 24=7
+softmax softmax(a,axis=3) a:f16[16,32,1,512] | 0.7989 2026-11-18 isomer attention 1x4 k32 s2
 softmax softmax(a,axis=3) a:f16[16,32,512,512] | 189.6 2026-11-17 isomer attention 4x1 k128 s1
 softmax softmax(a,axis=3) a:f32[1,24,49,49] | 1.78513 2026-11-17 isomer element 64
 softmax softmax(a,axis=3) a:f32[16,6,49,49] | 3.06815 2026-11-17 isomer element
 softmax softmax(a,axis=3) a:f32[4,12,49,49] | 2.2524 2026-11-17 isomer element
 softmax softmax(a,axis=3) a:f32[64,3,49,49] | 4.3179 2026-11-17 isomer element
 softmax softmax(add(a,b),axis=3) a:f16[1,32,1,1] b:f16[1,32,1,1]* | 0.603841 2026-11-17 isomer attention 1x2 k32 s1
-softmax softmax(mul(a,b),axis=3) a:f16[1,12,128,128] b:f16[1,12,128,128]* | 1.298 2026-11-17 isomer attention 1x4 k32 s3
-softmax softmax(mul(a,b),axis=3) a:f16[1,12,197,197] b:f16[1,12,197,197]* | 2.26501 2026-11-17 isomer attention 8x1 k64 s2 z4
+softmax softmax(mul(a,b),axis=3) a:f16[1,12,128,128] b:f16[1,12,128,128]* | 1.262 2026-11-18 isomer attention 2x2 k64 s1
+softmax softmax(mul(a,b),axis=3) a:f16[1,12,197,197] b:f16[1,12,197,197]* | 2.292 2026-11-18 isomer attention 1x8 k32 s1
 softmax softmax(mul(a,b),axis=3) a:f16[1,32,1,512] b:f16[1,32,1,512]* | 1.884 2026-11-15 isomer attention 1x8 k32 s1
 softmax softmax(mul(a,b),axis=3) a:f16[1,32,512,512] b:f16[1,32,512,512]* | 8.363 2026-11-17 isomer attention wg 2 k64 s3
 softmax softmax(mul(a,b),axis=3) a:f16[1,8,1024,1024] b:f16[1,8,1024,1024]* | 15.1885 2026-11-17 isomer element 64
 softmax softmax(mul(a,b),axis=3) a:f16[1,8,1024,77] b:f16[1,8,1024,77]* | 4.37867 2026-11-17 isomer element
-softmax softmax(mul(a,b),axis=3) a:f16[16,12,128,128] b:f16[16,12,128,128]* | 2.341 2026-11-17 isomer attention wg 1 k128 s2
+softmax softmax(mul(a,b),axis=3) a:f16[16,12,128,128] b:f16[16,12,128,128]* | 2.351 2026-11-18 isomer attention wg 1 k128 s2
 softmax softmax(mul(a,b),axis=3) a:f16[16,32,512,512] b:f16[16,32,512,512]* | 93.78 2026-11-17 isomer cudnn 2 24=7
 softmax softmax(reshape(add(reshape(add(mul(a,b),c),shape=[1 16 6 49 49]),d),shape=[16 6 49 49]),axis=3) a:f32[16,6,49,49] b:f32[16,6,49,49]* c:f32[16,6,49,49]* d:f32[1,16,6,49,49]* | 4.82477 2026-11-17 isomer element
 softmax softmax(reshape(add(reshape(add(mul(a,b),c),shape=[1 4 12 49 49]),d),shape=[4 12 49 49]),axis=3) a:f32[4,12,49,49] b:f32[4,12,49,49]* c:f32[4,12,49,49]* d:f32[1,4,12,49,49]* | 3.26139 2026-11-17 isomer element 64
