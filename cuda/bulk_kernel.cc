@@ -372,11 +372,14 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
       {256, 128, 4}, {192, 192, 4}, {128, 256, 4}, {128, 192, 5}, {128, 128, 6},
       {128, 128, 3}, {128, 64, 4},  {64, 256, 5},  {64, 128, 4},  {64, 64, 6},
   };
+  // Less than half of a tile is past the end.
+  auto fills = [&](const BulkTiling& t) {
+    return (t.tn <= 64 || t.tn < 2 * p.n) && (t.tm <= 64 || t.tm < 2 * p.m);
+  };
   Guesses<BulkTiling> found;
   const int64_t steps = CeilDiv(p.k, int64_t{kStep});
   for (BulkTiling t : kShapes) {
-    if (t.tn > 64 && t.tn >= 2 * p.n) continue;
-    if (t.tm > 64 && t.tm >= 2 * p.m) continue;
+    if (!fills(t)) continue;
     for (int split : {1, 2, 4, 8}) {
       t.split = split;
       // Each block has steps of its own.
@@ -388,7 +391,7 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
   // Where there are tiles enough that results of one can be computed while the
   // next is multiplied.
   const BulkTiling stay{128, 128, 6, 1, units};
-  if (IsDirect(p, stay) && Blocks(p, stay) > units) {
+  if (fills(stay) && IsDirect(p, stay) && Blocks(p, stay) > units) {
     found.push_back({Guess(p, stay, units), stay});
   }
   return Likeliest(std::move(found));

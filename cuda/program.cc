@@ -41,9 +41,10 @@ constexpr double kLibraryFlops = 1e6;
 constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
 constexpr double kDnnAttentionFlops = 2e8;
 // Of 374 products whose variants were timed, warps alone did none of the large
-// ones fastest and few of those in between, the copy engine none of the small.
+// ones fastest and few of those in between, but for those of few rows, the copy
+// engine none of the small.
 constexpr double kLargeFlops = 4e8, kSomeFlops = 1e8, kSmallFlops = 2e7;
-constexpr int64_t kManyRows = 1024;
+constexpr int64_t kFewRows = 16, kManyRows = 1024;
 constexpr size_t kFewTilings = 3;
 constexpr int kMaxLanes = 256;  // of a row
 // Constants and inputs of so many bytes at most are brought to the cache while
@@ -401,11 +402,13 @@ class Maker {
         WarpgroupTilings(p, options_.units);
     const bool general = tilings.empty();
     if (general && p.convolution && p.batch > 1) return false;
-    if (groups.size() > 1 && p.flops() >= kLargeFlops) {
-      tilings.clear();
-    } else if (groups.size() > 1 && tilings.size() > kFewTilings &&
-               (p.flops() >= kSomeFlops || p.m >= kManyRows)) {
-      tilings.resize(kFewTilings);
+    if (groups.size() > 1 && p.m > kFewRows) {
+      if (p.flops() >= kLargeFlops) {
+        tilings.clear();
+      } else if (tilings.size() > kFewTilings &&
+                 (p.flops() >= kSomeFlops || p.m >= kManyRows)) {
+        tilings.resize(kFewTilings);
+      }
     }
     Step step = NewStep(k, o);
     step.flops = p.flops();

@@ -494,6 +494,18 @@ TEST(Program, BlocksGiveSumsOfFewRows) {
   }
 }
 
+// Large products are warpgroups' but where they have few rows.
+TEST(Program, FewRowsAreMultipliedByWarps) {
+  for (const int rows : {1, 16, 17, 64}) {
+    const auto p = Make(absl::StrCat("input x: f16[", rows,
+                                     ",14336]\ninput w: f16[14336,4096]\n"
+                                     "y = matmul(x, w)\noutput y = y\n"));
+    ASSERT_TRUE(p.ok()) << p.status();
+    EXPECT_EQ(VariantsOf(*p, "16x").size(), rows <= 16 ? 8 : 0) << rows;
+    EXPECT_GT(VariantsOf(*p, "wg").size(), 1) << rows;
+  }
+}
+
 // Where there are more tiles than multiprocessors.
 TEST(Program, BlocksStayForSeveralTiles) {
   auto compiler = Compiler::Open();
