@@ -82,7 +82,7 @@ Plan CostModel::Replan(const Plan& parent, const ir::Graph& parent_graph,
   return std::move(planner).Update(ChangedNodes(parent_graph, graph, touched));
 }
 
-std::vector<std::string> CostModel::Unmeasured() const {
+std::map<std::string, int64_t> CostModel::Unmeasured() const {
   return impl_->cache.Unmeasured();
 }
 

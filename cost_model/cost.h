@@ -11,6 +11,7 @@
 #define ISOMER_COST_MODEL_COST_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -103,8 +104,9 @@ class CostModel {
               const ir::Graph& graph,
               absl::Span<const NodeId> touched = {}) const;
 
-  // The signatures that were asked for and are in no profile, sorted.
-  std::vector<std::string> Unmeasured() const;
+  // The signatures that were asked for and are in no profile, and their
+  // estimates in picoseconds.
+  std::map<std::string, int64_t> Unmeasured() const;
 
  private:
   struct Impl;

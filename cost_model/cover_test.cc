@@ -119,6 +119,59 @@ TEST(CoverTest, CoversEveryNodeOnce) {
   }
 }
 
+// The signatures of a graph's kernels.
+std::vector<std::string> SignaturesOf(absl::string_view text) {
+  const Target target = TargetNamed("h200");
+  auto g = ir::ParseGraph(text);
+  EXPECT_TRUE(g.ok()) << g.status();
+  std::vector<std::string> out;
+  if (!g.ok()) return out;
+  for (const RegionProblem& r : RegionsIn(target, *g)) {
+    for (const auto& k : FindCover(target, {}, r).kernels) {
+      out.push_back(k.signature);
+    }
+  }
+  return out;
+}
+
+// Sums are called the same in whatever order they are computed, with what is
+// computed before what is read; other operators are not, and neither are sums
+// of which a part is used twice.
+TEST(CoverTest, TheOrderOfASumDoesNotMatter) {
+  const std::string inputs =
+      "input x: f16[8,16]\ninput w: f16[16,8]\ninput r: f16[8,8]\n"
+      "const b: f16[8,8] = 0.5\nm = matmul(x, w)\n";
+  const std::vector<std::string> want = {
+      "matmul relu(add(add(matmul(a,b),c),d)) a:f16[8,16] b:f16[16,8] "
+      "c:f16[8,8] d:f16[8,8]*"};
+  for (const char* sum :
+       {"s = add(m, r)\nt = add(s, b)\n", "s = add(b, m)\nt = add(r, s)\n",
+        "s = add(m, b)\nt = add(s, r)\n"}) {
+    EXPECT_EQ(
+        SignaturesOf(absl::StrCat(inputs, sum, "y = relu(t)\noutput y = y\n")),
+        want)
+        << sum;
+  }
+  auto pointwise = [](absl::string_view text) {
+    return SignaturesOf(
+        absl::StrCat("input a: f32[8]\ninput b: i64[8]\ninput c: f32[8]\n"
+                     "d = cast(b, to=f32)\n",
+                     text, "output y = y\n"));
+  };
+  EXPECT_EQ(pointwise("s = mul(a, d)\ny = sub(s, c)\n"),
+            pointwise("s = mul(d, a)\ny = sub(s, c)\n"));
+  EXPECT_NE(pointwise("s = mul(a, d)\ny = sub(s, c)\n"),
+            pointwise("s = mul(a, d)\ny = sub(c, s)\n"));
+  EXPECT_NE(pointwise("s = mul(a, c)\ny = add(s, d)\n"),
+            pointwise("s = add(a, c)\ny = mul(s, d)\n"));
+  EXPECT_EQ(pointwise("s = add(a, c)\nt = mul(s, s)\ny = add(t, d)\n"),
+            pointwise("s = add(c, a)\nt = mul(s, s)\ny = add(d, t)\n"));
+  EXPECT_EQ(pointwise("s = add(a, c)\nt = add(s, d)\ny = add(s, t)\n"),
+            (std::vector<std::string>{
+                "pointwise x0=add(a,b) add(add(x0,x0),cast(c,to=f32)) "
+                "a:f32[8] b:f32[8] c:i64[8]"}));
+}
+
 // Which kernels there are depends on estimates alone; what was measured of them
 // is what they take.
 TEST(CoverTest, AMeasuredTimeCounts) {

@@ -4,10 +4,12 @@
 #include "cost_model/fused.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cost_model/layout.h"
+#include "graph/hashing.h"
 
 namespace isomer::cost {
 
@@ -248,7 +250,9 @@ class Examiner {
   Family family_ = Family::kCopy;
 };
 
-// Prints the expression from the result down.
+// Prints the expression from the result down. Operands of commutative operators
+// are put in an order that depends on nothing but what they are, and so are the
+// terms of a sum of several: all orders are one kernel.
 class Printer {
  public:
   Printer(const RegionProblem& region, const Fused& fused)
@@ -256,11 +260,12 @@ class Printer {
         f_(fused),
         uses_(region.nodes.size()),
         inside_(region.nodes.size()),
-        name_(region.nodes.size()) {
+        name_(region.nodes.size()),
+        hash_(region.nodes.size()) {
     for (int m : f_.members) inside_[m] = true;
     for (int m : f_.members) {
       for (const RegionInput& in : r_.nodes[m].inputs) {
-        if (!in.leaf && inside_[in.index]) ++uses_[in.index];
+        if (IsMember(in)) ++uses_[in.index];
       }
     }
   }
@@ -271,28 +276,119 @@ class Printer {
   }
 
  private:
+  // An operand of a member, which reads that output of it.
+  struct Term {
+    RegionInput in;
+    int output = 0;
+  };
+
+  bool IsMember(const RegionInput& in) const {
+    return !in.leaf && inside_[in.index];
+  }
+  const std::string& NameOf(int m) const {
+    const ir::Node& n = *r_.nodes[m].node;
+    return n.op ? n.op->name : n.opaque->op;
+  }
+  std::string AttrsOf(int m) const {
+    const ir::Node& n = *r_.nodes[m].node;
+    return n.attrs ? AttrsText(*n.attrs) : "";
+  }
+  bool IsStored(int m) const {
+    return m != f_.members.back() && absl::c_binary_search(f_.stored, m);
+  }
+  std::string TypeTextOf(const Term& t) const {
+    const TensorType* type = TypeOf(r_, t.in, t.output);
+    const bool constant = t.in.leaf && r_.leaves[t.in.index].constant;
+    return absl::StrCat(type ? TypeText(*type) : "?", constant ? "*" : "");
+  }
+
+  // A sum, or what else is the same in any order: of two of a type that makes
+  // another of it.
+  bool IsSum(int m) const {
+    const RegionNode& n = r_.nodes[m];
+    if (n.node->op == nullptr || !n.node->op->commutative) return false;
+    const TensorType* from = TypeOf(r_, n.inputs[0], n.node->inputs[0].output);
+    const auto& to = (*n.node->types)[0];
+    return from != nullptr && to && from->dtype == to->dtype;
+  }
+
+  std::vector<Term> InputsOf(int m) const {
+    const RegionNode& n = r_.nodes[m];
+    std::vector<Term> out;
+    for (size_t i = 0; i < n.inputs.size(); ++i) {
+      out.push_back({n.inputs[i], n.node->inputs[i].output});
+    }
+    return out;
+  }
+
+  void AddTerms(int m, std::vector<Term>& terms) const {
+    for (const Term& t : InputsOf(m)) {
+      const int i = t.in.index;
+      if (IsMember(t.in) && uses_[i] == 1 && !IsStored(i) && IsSum(i) &&
+          NameOf(i) == NameOf(m)) {
+        AddTerms(i, terms);
+      } else {
+        terms.push_back(t);
+      }
+    }
+  }
+
+  // The operands of a member as they are printed: members before what is read.
+  std::vector<Term> TermsOf(int m) {
+    if (!IsSum(m)) return InputsOf(m);
+    std::vector<Term> terms;
+    AddTerms(m, terms);
+    using Key = std::tuple<bool, std::string, uint64_t>;
+    std::vector<std::pair<Key, Term>> keyed;
+    for (const Term& t : terms) {
+      if (IsMember(t.in)) {
+        keyed.push_back({{false, NameOf(t.in.index), HashOf(t.in.index)}, t});
+      } else {
+        keyed.push_back({{true, TypeTextOf(t), 0}, t});
+      }
+    }
+    absl::c_stable_sort(
+        keyed, [](const auto& a, const auto& b) { return a.first < b.first; });
+    terms.clear();
+    for (const auto& [key, t] : keyed) terms.push_back(t);
+    return terms;
+  }
+
+  // Of what a member computes of what types.
+  uint64_t HashOf(int m) {
+    if (hash_[m]) return *hash_[m];
+    uint64_t h = ir::HashText(absl::StrCat(NameOf(m), " ", AttrsOf(m)));
+    for (const Term& t : TermsOf(m)) {
+      h = ir::HashCombine(
+          h, IsMember(t.in) ? HashOf(t.in.index) : ir::HashText(TypeTextOf(t)));
+    }
+    hash_[m] = h;
+    return h;
+  }
+
   // The text of a member; one that is used more than once, or stored, gets a
   // name.
   std::string Print(int m) {
     if (!name_[m].empty()) return name_[m];
-    const RegionNode& n = r_.nodes[m];
-    std::string text =
-        absl::StrCat(n.node->op ? n.node->op->name : n.node->opaque->op, "(");
-    for (size_t i = 0; i < n.inputs.size(); ++i) {
-      const RegionInput& in = n.inputs[i];
-      const bool inside = !in.leaf && inside_[in.index];
+    const std::vector<Term> terms = TermsOf(m);
+    const bool is_sum = IsSum(m);
+    std::string text;
+    for (size_t i = 0; i < terms.size(); ++i) {
+      const Term& t = terms[i];
       absl::StrAppend(
           &text, i ? "," : "",
-          inside ? Print(in.index) : Operand(in, n.node->inputs[i].output));
+          IsMember(t.in) ? Print(t.in.index) : Operand(t.in, t.output));
+      if (is_sum && i > 0) text = absl::StrCat(NameOf(m), "(", text, ")");
     }
-    const std::string attrs = n.node->attrs ? AttrsText(*n.node->attrs) : "";
-    absl::StrAppend(&text, attrs.empty() || n.inputs.empty() ? "" : ",", attrs,
-                    ")");
-    const bool stored =
-        m != f_.members.back() && absl::c_binary_search(f_.stored, m);
-    if (uses_[m] < 2 && !stored) return text;
+    if (!is_sum) {
+      const std::string attrs = AttrsOf(m);
+      text =
+          absl::StrCat(NameOf(m), "(", text,
+                       attrs.empty() || terms.empty() ? "" : ",", attrs, ")");
+    }
+    if (uses_[m] < 2 && !IsStored(m)) return text;
     name_[m] = absl::StrCat("x", names_++);
-    absl::StrAppend(&lets_, name_[m], stored ? "!" : "", "=", text, " ");
+    absl::StrAppend(&lets_, name_[m], IsStored(m) ? "!" : "", "=", text, " ");
     return name_[m];
   }
 
@@ -303,11 +399,8 @@ class Printer {
       }
     }
     operands_.push_back({in, output});
-    const TensorType* type = TypeOf(r_, in, output);
     const std::string name = Letter(operands_.size() - 1);
-    const bool constant = in.leaf && r_.leaves[in.index].constant;
-    absl::StrAppend(&types_, " ", name, ":", type ? TypeText(*type) : "?",
-                    constant ? "*" : "");
+    absl::StrAppend(&types_, " ", name, ":", TypeTextOf({in, output}));
     return name;
   }
 
@@ -321,6 +414,7 @@ class Printer {
   std::vector<int> uses_;
   std::vector<char> inside_;
   std::vector<std::string> name_;
+  std::vector<std::optional<uint64_t>> hash_;
   int names_ = 0;
   std::string lets_, types_;
   std::vector<std::pair<RegionInput, int>> operands_;

@@ -48,7 +48,7 @@ std::optional<KernelShape> ShapeOf(const Target& target,
 
 // What a profile calls the kernel: the expression that it computes, over
 // operands a, b, ..., and their types. Constant operands are marked with '*',
-// stored inner values with '!'.
+// stored inner values with '!'. Sums and products are the same in any order.
 //
 //   matmul relu(add(matmul(a,b),broadcast(c,shape=[1 4],dims=[1])))
 //     a:f16[1,3] b:f16[3,4]* c:f16[4]*

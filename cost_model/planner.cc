@@ -3,6 +3,7 @@
 #include "cost_model/planner.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -25,19 +26,21 @@ std::shared_ptr<const Cover> CoverCache::Get(const Target& target,
   absl::MutexLock lock(&shard.mutex);
   if (shard.covers.size() >= kCoversPerShard) shard.covers.clear();
   for (const CoverKernel& k : cover->kernels) {
-    if (k.launches && !k.measured) shard.unmeasured.insert(k.signature);
+    if (k.launches && !k.measured) {
+      shard.unmeasured.insert({k.signature, k.time_ps});
+    }
   }
   shard.covers.emplace(key, cover);
   return cover;
 }
 
-std::vector<std::string> CoverCache::Unmeasured() const {
-  std::set<std::string> all;
+std::map<std::string, int64_t> CoverCache::Unmeasured() const {
+  std::map<std::string, int64_t> all;
   for (const Shard& shard : shards_) {
     absl::MutexLock lock(&shard.mutex);
     all.insert(shard.unmeasured.begin(), shard.unmeasured.end());
   }
-  return {all.begin(), all.end()};
+  return all;
 }
 
 // ---- What is constant

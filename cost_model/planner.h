@@ -3,8 +3,8 @@
 #define ISOMER_COST_MODEL_PLANNER_H_
 
 #include <array>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -32,15 +32,15 @@ class CoverCache {
  public:
   std::shared_ptr<const Cover> Get(const Target& target, const Profile& profile,
                                    const RegionProblem& region);
-  // The signatures that were not measured, sorted.
-  std::vector<std::string> Unmeasured() const;
+  // The signatures that were not measured, and their estimates.
+  std::map<std::string, int64_t> Unmeasured() const;
 
  private:
   static constexpr size_t kCoversPerShard = 4096;
   struct Shard {
     mutable absl::Mutex mutex;
     absl::flat_hash_map<std::string, std::shared_ptr<const Cover>> covers;
-    std::set<std::string> unmeasured;
+    std::map<std::string, int64_t> unmeasured;  // in picoseconds
   };
   std::array<Shard, 16> shards_;
 };

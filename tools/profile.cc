@@ -2,6 +2,9 @@
 #include "cost_model/profile.h"
 
 #include <algorithm>
+#include <future>
+#include <map>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -49,7 +52,8 @@ struct Model {
   std::string path;
   Graph graph;
   std::vector<ir::Graph> found;  // with estimates, and with measured times
-  std::vector<std::string> considered;  // kernels that were not measured then
+  // Kernels that were not measured then, and their estimates in picoseconds.
+  std::map<std::string, int64_t> considered;
   int64_t constant_bytes = 0;
 };
 
@@ -57,8 +61,7 @@ struct Model {
 // many bytes.
 struct Considered {
   std::string signature;
-  int64_t constant_bytes = 0;
-  double us = 0;  // as estimated
+  int64_t constant_bytes = 0, estimate_ps = 0;
 };
 
 // What is measured is in the file some seconds later at most, whatever comes.
@@ -80,10 +83,7 @@ class Profiler {
     const std::vector<Considered> missing = Missing(models);
     models.clear();
     const size_t of_models = profile_.entries().size();
-    for (size_t i = 0; i < missing.size() && !IsOver(); i += kTogether) {
-      const size_t count = std::min(kTogether, missing.size() - i);
-      RETURN_IF_ERROR(AddKernels(absl::MakeSpan(missing).subspan(i, count)));
-    }
+    RETURN_IF_ERROR(AddKernels(missing));
     RETURN_IF_ERROR(WriteFile(request_.out, profile_.ToText()));
     const size_t all = profile_.entries().size();
     absl::PrintF(
@@ -172,7 +172,7 @@ class Profiler {
   }
 
   absl::Status AddWhole(const ir::Graph& graph,
-                        std::vector<std::string>& considered) {
+                        std::map<std::string, int64_t>& considered) {
     if (IsOver()) return absl::OkStatus();
     const absl::Status status = AddMissing(graph, considered);
     if (!absl::IsUnimplemented(status)) return status;
@@ -184,7 +184,7 @@ class Profiler {
   // What a graph has chosen need not be timed again by the next. Where little
   // is missing, that is left to be measured by itself.
   absl::Status AddMissing(const ir::Graph& graph,
-                          std::vector<std::string>& considered) {
+                          std::map<std::string, int64_t>& considered) {
     ASSIGN_OR_RETURN(const std::vector<cuda::PlannedKernel> planned,
                      cuda::PlannedKernels(graph, *request_.measure.cost));
     double all = 0, missing = 0;
@@ -192,7 +192,7 @@ class Profiler {
       all += k.us;
       if (profile_.Find(k.signature) != nullptr) continue;
       missing += k.us;
-      considered.push_back(k.signature);
+      considered.insert({k.signature, static_cast<int64_t>(k.us * 1e6)});
     }
     if (missing > kLittle * all) {
       ASSIGN_OR_RETURN(const Measured m, Measure(graph, request_.measure));
@@ -216,20 +216,16 @@ class Profiler {
     std::vector<Considered> out;
     std::set<std::string> seen;
     for (const Model& m : models) {
-      for (const std::string& s : m.considered) {
+      for (const auto& [s, estimate] : m.considered) {
         if (profile_.Find(s) != nullptr || !seen.insert(s).second) continue;
-        out.push_back({s, m.constant_bytes});
+        out.push_back({s, m.constant_bytes, estimate});
       }
     }
     // Those that take longest matter most.
-    ForAll(static_cast<int64_t>(out.size()), [&](int64_t i) {
-      const auto graph = KernelGraph(out[i].signature);
-      if (!graph.ok()) return;
-      out[i].us = request_.measure.cost->MakePlan(*graph).cost().time_us();
-    });
-    std::stable_sort(
-        out.begin(), out.end(),
-        [](const Considered& a, const Considered& b) { return a.us > b.us; });
+    std::stable_sort(out.begin(), out.end(),
+                     [](const Considered& a, const Considered& b) {
+                       return a.estimate_ps > b.estimate_ps;
+                     });
     return out;
   }
 
@@ -240,30 +236,53 @@ class Profiler {
     cuda::Program program;
   };
 
-  // Those that are no kernel of their own are left out.
+  // Some at a time: while these are timed, the next are compiled.
   absl::Status AddKernels(absl::Span<const Considered> kernels) {
-    std::vector<Alone> all;
-    for (const Considered& c : kernels) {
+    using Ready = absl::StatusOr<std::vector<Alone>>;
+    auto start = [&](size_t from) {
+      return std::async(std::launch::async, [this, kernels, from] {
+        return Compiled(
+            kernels.subspan(std::min(from, kernels.size()), kTogether));
+      });
+    };
+    std::future<Ready> next = start(0);
+    for (size_t i = 0; i < kernels.size() && !IsOver(); i += kTogether) {
+      ASSIGN_OR_RETURN(std::vector<Alone> ready, next.get());
+      next = start(i + kTogether);
+      for (Alone& a : ready) {
+        if (IsOver()) return absl::OkStatus();
+        RETURN_IF_ERROR(AddKernel(std::move(a)));
+        RETURN_IF_ERROR(WriteNowAndThen());
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Those that are no kernel of their own are left out.
+  absl::StatusOr<std::vector<Alone>> Compiled(
+      absl::Span<const Considered> kernels) const {
+    std::vector<std::optional<Alone>> made(kernels.size());
+    ForAll(static_cast<int64_t>(kernels.size()), [&](int64_t i) {
+      const Considered& c = kernels[i];
       auto graph = KernelGraph(c.signature);
-      if (!graph.ok() ||
+      if (IsOver() || !graph.ok() ||
           !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
-        continue;
+        return;
       }
       auto program = cuda::ProgramFor(*request_.measure.device, *graph,
                                       *request_.measure.cost, c.constant_bytes);
-      if (!program.ok()) continue;
-      all.push_back({c.signature, *std::move(graph), *std::move(program)});
+      if (!program.ok()) return;
+      made[i] = {c.signature, *std::move(graph), *std::move(program)};
+    });
+    std::vector<Alone> all;
+    for (std::optional<Alone>& a : made) {
+      if (a) all.push_back(*std::move(a));
     }
     std::vector<const cuda::Program*> programs;
     for (const Alone& a : all) programs.push_back(&a.program);
     RETURN_IF_ERROR(cuda::Executor::CompileAhead(
         *request_.measure.device, programs, *request_.measure.cache));
-    for (Alone& a : all) {
-      if (IsOver()) return absl::OkStatus();
-      RETURN_IF_ERROR(AddKernel(std::move(a)));
-      RETURN_IF_ERROR(WriteNowAndThen());
-    }
-    return absl::OkStatus();
+    return all;
   }
 
   // Nothing is added if the device cannot run it.
