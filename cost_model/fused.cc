@@ -276,7 +276,7 @@ class Printer {
   }
 
  private:
-  // An operand of a member, which reads that output of it.
+  // An operand of a member, and which output of it that is.
   struct Term {
     RegionInput in;
     int output = 0;
@@ -375,9 +375,8 @@ class Printer {
     std::string text;
     for (size_t i = 0; i < terms.size(); ++i) {
       const Term& t = terms[i];
-      absl::StrAppend(
-          &text, i ? "," : "",
-          IsMember(t.in) ? Print(t.in.index) : Operand(t.in, t.output));
+      absl::StrAppend(&text, i ? "," : "",
+                      IsMember(t.in) ? Print(t.in.index) : Operand(t));
       if (is_sum && i > 0) text = absl::StrCat(NameOf(m), "(", text, ")");
     }
     if (!is_sum) {
@@ -392,15 +391,15 @@ class Printer {
     return name_[m];
   }
 
-  std::string Operand(const RegionInput& in, int output) {
+  std::string Operand(const Term& t) {
     for (size_t i = 0; i < operands_.size(); ++i) {
-      if (IsSame(operands_[i].first, in) && operands_[i].second == output) {
+      if (IsSame(operands_[i].in, t.in) && operands_[i].output == t.output) {
         return Letter(i);
       }
     }
-    operands_.push_back({in, output});
+    operands_.push_back(t);
     const std::string name = Letter(operands_.size() - 1);
-    absl::StrAppend(&types_, " ", name, ":", TypeTextOf({in, output}));
+    absl::StrAppend(&types_, " ", name, ":", TypeTextOf(t));
     return name;
   }
 
@@ -417,7 +416,7 @@ class Printer {
   std::vector<std::optional<uint64_t>> hash_;
   int names_ = 0;
   std::string lets_, types_;
-  std::vector<std::pair<RegionInput, int>> operands_;
+  std::vector<Term> operands_;
 };
 
 }  // namespace

@@ -263,9 +263,10 @@ class Profiler {
       absl::Span<const Considered> kernels) const {
     std::vector<std::optional<Alone>> made(kernels.size());
     ForAll(static_cast<int64_t>(kernels.size()), [&](int64_t i) {
+      if (IsOver()) return;
       const Considered& c = kernels[i];
       auto graph = KernelGraph(c.signature);
-      if (IsOver() || !graph.ok() ||
+      if (!graph.ok() ||
           !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
         return;
       }
