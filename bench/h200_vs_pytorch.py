@@ -227,13 +227,18 @@ def captured(run):
     return graph
 
 
-def replay_ms(graph, times=60):
+# As `isomer bench` does: in turns, each behind a rest, because a GPU that has
+# worked hard is slower for a while; the median of the turns.
+TURNS, RUNS, REST_SECONDS = 5, 20, 0.1
+
+
+def turn_ms(graph):
     """The median time of a graph behind another run of it: the device's, not Python's."""
-    time.sleep(0.3)  # as Isomer does: a GPU that has worked hard is slower for a while
-    for _ in range(5):
+    time.sleep(REST_SECONDS)
+    for _ in range(2):
         graph.replay()
     all_ms = []
-    for _ in range(times):
+    for _ in range(RUNS):
         a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         graph.replay()
         a.record()
@@ -242,6 +247,12 @@ def replay_ms(graph, times=60):
         b.synchronize()
         all_ms.append(a.elapsed_time(b))
     return statistics.median(all_ms)
+
+
+def replay_ms(graphs):
+    """The time of each graph; None where there is none."""
+    turns = [[turn_ms(g) if g else 0 for g in graphs] for _ in range(TURNS)]
+    return [statistics.median(ms) if g else None for g, ms in zip(graphs, zip(*turns))]
 
 
 # Networks that max-autotune compiles in half a minute; others take minutes.
@@ -337,9 +348,8 @@ def measure(args, name, batch, wait):
     tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
     files = {form: args.work / f"{name}_{batch}.{form}.npz" for form in RESULTS} if args.check else {}
     ours = finish_isomer(start_isomer(args, path, [x for f in files for x in (RESULTS[f], str(files[f]))])) if exported else None
-    row = {"network": name, "batch": batch, "eager": replay_ms(eager),
-           "compile": replay_ms(compiled) if compiled else None, "compile_seconds": seconds,
-           "autotune": replay_ms(tuned) if tuned else None, "isomer": ours}
+    row = {"network": name, "batch": batch, "compile_seconds": seconds, "isomer": ours,
+           **dict(zip(FORMS, replay_ms([eager, compiled, tuned])))}
     if ours and files:
         row["errors"] = compare(net, files)
     return row

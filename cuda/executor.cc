@@ -68,7 +68,10 @@ absl::Status Executor::Allocate() {
                                           b.data.view.size(), stream));
     }
   }
-  return device_->Wait(stream);
+  RETURN_IF_ERROR(device_->Wait(stream));
+  // What is on the device now is not needed here any more.
+  for (Buffer& b : program_.buffers) b.data = {};
+  return absl::OkStatus();
 }
 
 DevicePointer Executor::PointerOf(int buffer) const {

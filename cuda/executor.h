@@ -101,7 +101,10 @@ class Executor {
   // The median microseconds of one run over `times` of them, each behind
   // another, so that the device is timed and not how fast it is asked.
   absl::StatusOr<double> Time(int times) const;
-  // The time of each step by itself, many in a row.
+  // Likewise, but of all steps on one stream.
+  absl::StatusOr<double> TimeOnOneStream(int times) const;
+  // The time of each step by itself, many in a row: the median over some
+  // repetitions, all of which are made again if one is far from the others.
   absl::StatusOr<std::vector<StepTime>> TimeSteps() const;
   // When each step runs within a run, the mean of so many; not known of steps
   // that libraries run. Kernels are compiled once more for that, and take a
@@ -198,14 +201,18 @@ class Executor {
   // The median of so many runs, each behind another.
   absl::StatusOr<double> TimeGraph(Device::Graph graph, int times) const;
   static constexpr double kNoLimit = 1e30;  // microseconds
+  // What it took each time to launch a kernel, the shortest first.
+  using Times = std::vector<double>;
   // Many in a row, each with weights of its own if there is cold memory. What
   // takes much longer than `limit` is timed roughly.
-  absl::StatusOr<double> TimeKernel(const Step& step, const Loaded& kernel,
-                                    double limit, DevicePointer cold) const;
-  // The shortest of several times `count` in a row, for each of them.
-  absl::StatusOr<double> TimeLaunches(const Step& step, const Loaded& kernel,
-                                      int count, int replays,
-                                      DevicePointer cold) const;
+  absl::StatusOr<Times> TimeKernel(const Step& step, const Loaded& kernel,
+                                   double limit, DevicePointer cold) const;
+  // `replays` times `count` in a row.
+  absl::StatusOr<Times> TimeLaunches(const Step& step, const Loaded& kernel,
+                                     int count, int replays,
+                                     DevicePointer cold) const;
+  absl::StatusOr<double> SteadyTime(const Step& step, const Loaded& kernel,
+                                    DevicePointer cold) const;
 
   std::shared_ptr<Device> device_;
   Program program_;

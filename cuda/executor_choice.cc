@@ -245,14 +245,15 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     if (!loaded.ok()) continue;
     const bool alone = group.candidates.size() == 1 && loaded->size() == 1;
     for (Loaded& kernel : *loaded) {
-      const absl::StatusOr<double> us =
-          alone ? absl::StatusOr<double>(0)
+      const absl::StatusOr<Times> times =
+          alone ? absl::StatusOr<Times>(Times{0})
                 : TimeKernel(step, kernel, best_us, cold);
-      if (absl::IsDataLoss(us.status())) return us.status();
-      status.Update(us.status());
-      if (!us.ok()) continue;
-      best_us = std::min(best_us, *us);
-      all.push_back({std::move(kernel), *us});
+      if (absl::IsDataLoss(times.status())) return times.status();
+      status.Update(times.status());
+      if (!times.ok()) continue;
+      const double us = times->front();
+      best_us = std::min(best_us, us);
+      all.push_back({std::move(kernel), us});
     }
   }
   if (all.empty()) {

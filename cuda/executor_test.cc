@@ -13,6 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
+#include "cuda/clock.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -721,6 +722,11 @@ TEST_F(OnDevice, BranchesSideBySide) {
   ASSERT_TRUE(timed.ok()) << timed.status();
   EXPECT_EQ((*one)->streams(), 1);
   EXPECT_GT((*several)->streams(), 1);
+  const auto on_one = (*one)->Time(20);
+  const auto likewise = (*several)->TimeOnOneStream(20);
+  ASSERT_TRUE(on_one.ok() && likewise.ok()) << likewise.status();
+  EXPECT_GT(*likewise, 0.7 * *on_one);
+  EXPECT_LT(*likewise, 1.4 * *on_one);
   ir::EvaluateOptions how;
   how.run = runtime::FastKernels();
   const auto want = ir::Evaluate(*g, inputs, how);
@@ -789,6 +795,22 @@ TEST_F(OnDevice, StepsSayWhenTheyRun) {
   const auto after = (*e)->Run(inputs);
   ASSERT_TRUE(after.ok()) << after.status();
   EXPECT_TRUE(ToBytes((*after)[0]) == ToBytes((*before)[0]));
+}
+
+TEST_F(OnDevice, TheClockIsWatched) {
+  auto clock = Clock::Create(device_);
+  ASSERT_TRUE(clock.ok()) << clock.status();
+  int times = 0;
+  auto work = [&]() -> absl::StatusOr<int> { return ++times; };
+  const auto got = (*clock)->Watch(work);
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(*got, times);
+  // Of any GPU there is.
+  EXPECT_GT((*clock)->mhz(), 100);
+  EXPECT_LT((*clock)->mhz(), 5000);
+  const auto failed = (*clock)->Watch(
+      [&]() -> absl::StatusOr<int> { return absl::InternalError("no"); });
+  EXPECT_EQ(failed.status().message(), "no");
 }
 
 TEST_F(OnDevice, ExecutorsDoNotDisturbEachOther) {

@@ -15,6 +15,9 @@ namespace {
 constexpr int kLaunchesPerGraph = 20, kFewLaunches = 5, kReplays = 5;
 constexpr double kMicrosecondsPerGraph = 500, kHopeless = 2.5;
 constexpr int kWarmUps = 2;
+// Repetitions that are further apart are made again, so often at most.
+constexpr double kApart = 1.05;
+constexpr int kAgain = 3;
 // What is written to forget what is in the cache, and what copies of weights
 // may take.
 constexpr int64_t kForgetBytes = 128 << 20, kCopyBytes = 128 << 20;
@@ -56,10 +59,9 @@ absl::StatusOr<std::vector<Executor::Moved>> Executor::ColdWeights(
   return out;
 }
 
-absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
-                                              const Loaded& kernel, int count,
-                                              int replays,
-                                              DevicePointer cold) const {
+absl::StatusOr<Executor::Times> Executor::TimeLaunches(
+    const Step& step, const Loaded& kernel, int count, int replays,
+    DevicePointer cold) const {
   const Lane& lane = lanes_[0];
   ASSIGN_OR_RETURN(const std::vector<Moved> moved,
                    ColdWeights(step, kernel, count, cold));
@@ -71,7 +73,7 @@ absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
                      }
                      return absl::OkStatus();
                    }));
-  double best = kNoLimit;
+  Times times;
   absl::Status status = device_->LaunchGraph(graph, lane.stream);
   for (int i = 0; i < replays && status.ok(); ++i) {
     if (cold != 0) {
@@ -81,27 +83,49 @@ absl::StatusOr<double> Executor::TimeLaunches(const Step& step,
     const auto us = device_->Time(
         lane.stream, [&] { return device_->LaunchGraph(graph, lane.stream); });
     status = us.status();
-    if (us.ok()) best = std::min(best, *us / count);
+    if (us.ok()) times.push_back(*us / count);
   }
   device_->FreeGraph(graph);
   if (!status.ok()) return status;
-  return best;
+  std::sort(times.begin(), times.end());
+  return times;
 }
 
-absl::StatusOr<double> Executor::TimeKernel(const Step& step,
-                                            const Loaded& kernel, double limit,
-                                            DevicePointer cold) const {
-  ASSIGN_OR_RETURN(const double about,
+absl::StatusOr<Executor::Times> Executor::TimeKernel(const Step& step,
+                                                     const Loaded& kernel,
+                                                     double limit,
+                                                     DevicePointer cold) const {
+  ASSIGN_OR_RETURN(const Times about,
                    TimeLaunches(step, kernel, kFewLaunches, 1, cold));
-  if (about > kHopeless * limit) return about;
-  const int count = static_cast<int>(std::clamp(kMicrosecondsPerGraph / about,
-                                                double{kFewLaunches},
-                                                double{kLaunchesPerGraph}));
+  if (about[0] > kHopeless * limit) return about;
+  const int count = static_cast<int>(
+      std::clamp(kMicrosecondsPerGraph / about[0], double{kFewLaunches},
+                 double{kLaunchesPerGraph}));
   return TimeLaunches(step, kernel, count, kReplays, cold);
+}
+
+absl::StatusOr<double> Executor::SteadyTime(const Step& step,
+                                            const Loaded& kernel,
+                                            DevicePointer cold) const {
+  for (int left = kAgain;; --left) {
+    ASSIGN_OR_RETURN(const Times times,
+                     TimeKernel(step, kernel, kNoLimit, cold));
+    if (times.back() <= kApart * times[0] || left == 0) {
+      return times[times.size() / 2];
+    }
+  }
 }
 
 absl::StatusOr<double> Executor::Time(int times) const {
   return TimeGraph(graph_, times);
+}
+
+absl::StatusOr<double> Executor::TimeOnOneStream(int times) const {
+  if (!several_) return Time(times);
+  RETURN_IF_ERROR(device_->MakeCurrent());
+  ASSIGN_OR_RETURN(const Device::Graph graph, Record(false));
+  const absl::Cleanup free_graph = [&] { device_->FreeGraph(graph); };
+  return TimeGraph(graph, times);
 }
 
 absl::StatusOr<double> Executor::TimeGraph(Device::Graph graph,
@@ -134,8 +158,7 @@ absl::StatusOr<std::vector<StepTime>> Executor::TimeSteps() const {
       continue;
     }
     const Step& step = program_.steps[i];
-    ASSIGN_OR_RETURN(const double us,
-                     TimeKernel(step, kernels_[i], kNoLimit, cold));
+    ASSIGN_OR_RETURN(const double us, SteadyTime(step, kernels_[i], cold));
     seen[kernels_[i].group] = out.size();
     out.push_back({step.family,
                    step.signature,

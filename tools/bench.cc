@@ -65,6 +65,8 @@ void PrintTable(const std::vector<Measured>& all) {
   if (all.size() > 1) absl::PrintF(" %11s", "optimised");
   absl::PrintF("\n");
   PrintRow("measured", "us", 2, all, [](const Measured& m) { return m.us; });
+  PrintRow("clock then", "MHz", 0, all,
+           [](const Measured& m) { return m.mhz; });
   PrintRow("predicted", "us", 2, all,
            [](const Measured& m) { return m.predicted.us; });
   PrintRow("planned", "us", 2, all,
@@ -101,6 +103,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
   ASSIGN_OR_RETURN(request.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
+  ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
   request.tune = !args.Has("no-tune");
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
@@ -120,26 +123,9 @@ struct Best {
   bool agree = true;  // all that were measured, with the CPU
 };
 
-absl::StatusOr<Measured> MeasureOne(const Graph& graph, absl::string_view what,
-                                    const MeasureRequest& request, Best& best) {
-  ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(graph), request));
-  if (!m.agrees) {
-    absl::FPrintF(stderr,
-                  "isomer bench: %s: results are %.2e off those of the CPU, "
-                  "more than their type allows\n",
-                  what, *m.error);
-    best.agree = false;
-  }
-  return m;
-}
-
-absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
-                                 const MeasureRequest& request) {
-  Best out;
-  ASSIGN_OR_RETURN(Measured original,
-                   MeasureOne(graph, "the model as it is", request, out));
-  out.all.push_back(std::move(original));
-  if (args.Has("original-only")) return out;
+absl::StatusOr<std::vector<Candidate>> Search(const Args& args,
+                                              const Graph& graph) {
+  if (args.Has("original-only")) return std::vector<Candidate>();
   OptimizeOptions how;
   how.target = args.String("target", "h200");
   how.time_limit = absl::Seconds(10);
@@ -148,26 +134,47 @@ absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
     return Invalid("flag --budget is '", args.String("budget"),
                    "'; expected a time such as 10s");
   }
-  ASSIGN_OR_RETURN(std::vector<Candidate> found,
-                   Candidates(graph, how, args.String("profile", "builtin")));
-  Measured best = out.all[0];
+  return Candidates(graph, how, args.String("profile", "builtin"));
+}
+
+absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
+                                 const MeasureRequest& request) {
+  Best out;
+  std::vector<const ir::Graph*> graphs = {&GraphAccess::Ir(graph)};
+  std::vector<std::string> costs = {""};  // that each was searched with
+  ASSIGN_OR_RETURN(const std::vector<Candidate> found, Search(args, graph));
   for (const Candidate& c : found) {
     out.search_seconds += absl::ToDoubleSeconds(c.result.elapsed);
-    ASSIGN_OR_RETURN(Measured m,
-                     MeasureOne(c.result.graph,
-                                absl::StrCat("what was found with ", c.costs),
-                                request, out));
-    Json item = Json::Object();
-    item.Set("searched_with", c.costs).Set("us", m.us);
-    out.candidates.Add(std::move(item));
-    if (m.us < best.us) best = std::move(m);
+    if (!c.result.improved) continue;
+    graphs.push_back(&GraphAccess::Ir(c.result.graph));
+    costs.push_back(c.costs);
   }
-  out.all.push_back(std::move(best));
+  ASSIGN_OR_RETURN(std::vector<Measured> all, MeasureAll(graphs, request));
+  size_t best = 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const Measured& m = all[i];
+    if (!m.agrees) {
+      absl::FPrintF(stderr,
+                    "isomer bench: %s: results are %.2e off those of the CPU, "
+                    "more than their type allows\n",
+                    i == 0 ? "the model as it is"
+                           : absl::StrCat("what was found with ", costs[i]),
+                    *m.error);
+      out.agree = false;
+    }
+    if (m.us < all[best].us) best = i;
+    if (i == 0) continue;
+    Json item = Json::Object();
+    item.Set("searched_with", costs[i]).Set("us", m.us);
+    out.candidates.Add(std::move(item));
+  }
+  out.all.push_back(all[0]);
+  if (!args.Has("original-only")) out.all.push_back(std::move(all[best]));
   return out;
 }
 
 // Graphs between the original and the best that the cost model finds. What
-// those two and each graph have chosen need not be timed again by the next.
+// those two have chosen need not be timed again.
 absl::StatusOr<std::vector<Measured>> MeasureSpread(
     const Args& args, const Graph& graph, const std::vector<Measured>& ends,
     MeasureRequest request) {
@@ -176,15 +183,12 @@ absl::StatusOr<std::vector<Measured>> MeasureSpread(
   }
   ASSIGN_OR_RETURN(const int64_t count, args.Int("candidates", 0, 2, 1000));
   request.check = request.outputs = false;
+  request.pass_on = true;
   ASSIGN_OR_RETURN(const std::vector<Graph> graphs,
                    SpreadOf(graph, *request.cost, static_cast<int>(count)));
-  std::vector<Measured> out;
-  for (const Graph& g : graphs) {
-    ASSIGN_OR_RETURN(Measured m, Measure(GraphAccess::Ir(g), request));
-    request.choices.insert(m.choices.begin(), m.choices.end());
-    out.push_back(std::move(m));
-  }
-  return out;
+  std::vector<const ir::Graph*> all;
+  for (const Graph& g : graphs) all.push_back(&GraphAccess::Ir(g));
+  return MeasureAll(all, std::move(request));
 }
 
 // What went in and came out, for others to compare.

@@ -1,5 +1,4 @@
-// Runs one program for each graph; what one has chosen among kernels the next
-// may be given.
+// Every graph becomes a program, and stays on the device until all are timed.
 #include "tools/measured.h"
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
@@ -22,8 +22,12 @@ namespace {
 
 constexpr double kApart = 0.03;
 constexpr int kTracedRuns = 50;
-// A GPU that has just timed thousands of kernels is slower for a while.
-constexpr absl::Duration kRest = absl::Milliseconds(300);
+// Programs are timed in so many turns, and in more if the shortest and the
+// longest are further apart. A GPU that has just timed thousands of kernels is
+// slower for a while, so it rests before each.
+constexpr int kTurns = 5, kMostTurns = 15;
+constexpr double kSteady = 1.05;
+constexpr absl::Duration kRest = absl::Milliseconds(100);
 
 // What no program can beat: weights, inputs and outputs moved once, and the
 // arithmetic at the peak.
@@ -60,24 +64,24 @@ absl::Status CheckResults(const ir::Graph& graph,
 
 }  // namespace
 
-std::vector<KernelTime> KernelTimes(const Measured& m,
-                                    const cuda::Program& program) {
+std::vector<KernelTime> KernelTimes(absl::Span<const cuda::StepTime> steps,
+                                    double us, const cuda::Program& program) {
   // What is no kernel of the plan passes between those that are.
   double sum = 0, launches = 0;
-  for (const cuda::StepTime& s : m.steps) {
+  for (const cuda::StepTime& s : steps) {
     if (s.signature.empty()) continue;
     sum += s.us * s.launches;
     launches += s.launches;
   }
-  const double more = std::max(0.0, (m.us - sum) / launches);
-  const double factor = std::min(1.0, m.us / sum);
+  const double more = std::max(0.0, (us - sum) / launches);
+  const double factor = std::min(1.0, us / sum);
   std::map<std::string, double> planned;
   for (const cuda::PlannedKernel& k : program.planned) {
     planned[k.signature] = k.us;
   }
   std::map<std::string, std::map<int, double>> times;  // by kernel of the plan
   std::map<std::string, std::string> variants;
-  for (const cuda::StepTime& s : m.steps) {
+  for (const cuda::StepTime& s : steps) {
     const std::vector<std::string> kernels =
         absl::StrSplit(s.signature, "; ", absl::SkipEmpty());
     // Kernels that one step does share its time as the plan would have it.
@@ -105,8 +109,22 @@ std::vector<KernelTime> KernelTimes(const Measured& m,
   return out;
 }
 
-absl::StatusOr<Measured> Measure(const ir::Graph& graph,
-                                 const MeasureRequest& request) {
+namespace {
+
+// A program that is ready to be timed, and what is known of it.
+struct Running {
+  std::unique_ptr<cuda::Executor> executor;
+  Measured measured;
+  std::vector<double> turns = {};
+
+  bool IsSteady() const {
+    const auto [shortest, longest] = absl::c_minmax_element(turns);
+    return *longest <= kSteady * *shortest;
+  }
+};
+
+absl::StatusOr<Running> Start(const ir::Graph& graph,
+                              const MeasureRequest& request) {
   Measured m;
   ASSIGN_OR_RETURN(cuda::Program program,
                    cuda::ProgramFor(*request.device, graph, *request.cost));
@@ -122,10 +140,11 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
   options.cache = request.cache;
   options.streams = request.streams;
   ASSIGN_OR_RETURN(
-      const std::unique_ptr<cuda::Executor> executor,
+      std::unique_ptr<cuda::Executor> executor,
       cuda::Executor::Create(request.device, std::move(program), options));
   m.compile_seconds = executor->compile_seconds();
   m.streams = executor->streams();
+  m.choices = executor->choices();
   if (m.streams > 1) {
     m.predicted.us = executor->program().schedule.SideBySide(m.predicted.us);
   }
@@ -135,23 +154,89 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
     RETURN_IF_ERROR(CheckResults(graph, inputs, outputs, m));
   }
   if (request.outputs) m.outputs = std::move(outputs);
-  absl::SleepFor(kRest);
-  ASSIGN_OR_RETURN(m.us, executor->Time(request.times));
-  if (request.steps || request.trace) {
-    ASSIGN_OR_RETURN(m.steps, executor->TimeSteps());
-    if (m.streams == 1) m.kernel_times = KernelTimes(m, executor->program());
+  return Running{std::move(executor), std::move(m)};
+}
+
+absl::Status TimeInTurns(const MeasureRequest& request,
+                         std::vector<Running>& all) {
+  const int runs = std::max(1, request.times / kTurns);
+  for (int turn = 0; turn < kMostTurns; ++turn) {
+    for (Running& r : all) {
+      if (turn >= kTurns && r.IsSteady()) continue;
+      absl::SleepFor(kRest);
+      ASSIGN_OR_RETURN(const double us, request.clock->Watch([&] {
+        return r.executor->Time(runs);
+      }));
+      r.turns.push_back(us);
+      r.measured.mhz = request.clock->mhz();
+    }
   }
-  if (request.trace) {
-    ASSIGN_OR_RETURN(const auto spans, executor->Spans(kTracedRuns));
-    m.trace = TracedSteps(*executor, m.steps, spans);
+  for (Running& r : all) {
+    const auto middle = r.turns.begin() + r.turns.size() / 2;
+    std::nth_element(r.turns.begin(), middle, r.turns.end());
+    r.measured.us = *middle;
   }
-  m.choices = executor->choices();
-  return m;
+  return absl::OkStatus();
+}
+
+absl::Status TimeKernels(const MeasureRequest& request, Running& running) {
+  const cuda::Executor& executor = *running.executor;
+  Measured& m = running.measured;
+  ASSIGN_OR_RETURN(m.steps,
+                   request.clock->Watch([&] { return executor.TimeSteps(); }));
+  m.on_one_stream_us = m.us;
+  if (m.streams > 1) {
+    ASSIGN_OR_RETURN(m.on_one_stream_us, request.clock->Watch([&] {
+      return executor.TimeOnOneStream(request.times);
+    }));
+  }
+  m.kernel_times = KernelTimes(m.steps, m.on_one_stream_us, executor.program());
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<Measured>> MeasureAll(
+    absl::Span<const ir::Graph* const> graphs, MeasureRequest request) {
+  std::vector<Measured> out;
+  while (out.size() < graphs.size()) {
+    std::vector<Running> together;
+    for (size_t i = out.size(); i < graphs.size(); ++i) {
+      absl::StatusOr<Running> r = Start(*graphs[i], request);
+      // The others first: there is more memory when they are gone.
+      if (absl::IsResourceExhausted(r.status()) && !together.empty()) break;
+      RETURN_IF_ERROR(r.status());
+      if (request.pass_on) {
+        const auto& choices = r->measured.choices;
+        request.choices.insert(choices.begin(), choices.end());
+      }
+      together.push_back(*std::move(r));
+    }
+    RETURN_IF_ERROR(TimeInTurns(request, together));
+    for (Running& r : together) {
+      if (request.steps || request.trace) {
+        RETURN_IF_ERROR(TimeKernels(request, r));
+      }
+      if (request.trace) {
+        ASSIGN_OR_RETURN(const auto spans, r.executor->Spans(kTracedRuns));
+        r.measured.trace = TracedSteps(*r.executor, r.measured.steps, spans);
+      }
+      out.push_back(std::move(r.measured));
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<Measured> Measure(const ir::Graph& graph,
+                                 const MeasureRequest& request) {
+  ASSIGN_OR_RETURN(std::vector<Measured> all, MeasureAll({&graph}, request));
+  return std::move(all[0]);
 }
 
 Json ToJson(const Measured& m) {
   Json out = Json::Object(), steps = Json::Array();
   out.Set("us", m.us)
+      .Set("mhz", m.mhz)
       .Set("planned_us", m.planned_us)
       .Set("predicted_us", m.predicted.us)
       .Set("measured_share", m.predicted.measured_share)
@@ -162,6 +247,7 @@ Json ToJson(const Measured& m) {
       .Set("activation_bytes", m.arena_bytes)
       .Set("compile_seconds", m.compile_seconds);
   if (m.error) out.Set("error", *m.error).Set("agrees", m.agrees);
+  if (!m.steps.empty()) out.Set("on_one_stream_us", m.on_one_stream_us);
   for (const cuda::StepTime& s : m.steps) {
     Json item = Json::Object();
     item.Set("us", s.us)

@@ -10,8 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "cost_model/cost.h"
 #include "cost_model/profile.h"
+#include "cuda/clock.h"
 #include "cuda/device.h"
 #include "cuda/executor.h"
 #include "cuda/kernel_cache.h"
@@ -34,6 +36,8 @@ struct KernelTime {
 // One form of the model on the device.
 struct Measured {
   double us = 0;                    // measured, whole
+  double mhz = 0;                   // of the device then
+  double on_one_stream_us = 0;      // if steps are asked for
   double planned_us = 0;            // as the cost model says
   cuda::Prediction predicted = {};  // by what the profile knows
   double floor_us = 0;
@@ -45,13 +49,14 @@ struct Measured {
   bool agrees = true;                // that is within what types allow
   std::vector<Tensor> outputs = {};  // if asked for, of random inputs
   std::vector<cuda::StepTime> steps = {};
-  std::vector<KernelTime> kernel_times = {};  // if steps were, on one stream
+  std::vector<KernelTime> kernel_times = {};  // if steps were
   std::vector<TracedStep> trace = {};
   std::map<std::string, std::string> choices = {};
 };
 
 struct MeasureRequest {
   std::shared_ptr<cuda::Device> device;
+  std::shared_ptr<cuda::Clock> clock;  // of the device
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
   bool tune = true, check = false, outputs = false;
@@ -60,19 +65,26 @@ struct MeasureRequest {
       cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;
   std::map<std::string, std::string> choices = {};
+  bool pass_on = false;  // what one graph has chosen the next need not time
   std::shared_ptr<cuda::KernelCache> cache = nullptr;
 };
 
+// Measures graphs, as many together as the device has memory for. Whole, they
+// are timed in turns, so that what changes with time changes for all; more
+// often where times differ. What is timed while the device's clock is low is
+// timed again.
+absl::StatusOr<std::vector<Measured>> MeasureAll(
+    absl::Span<const ir::Graph* const> graphs, MeasureRequest request);
 absl::StatusOr<Measured> Measure(const ir::Graph& graph,
                                  const MeasureRequest& request);
 
-// The times of planned kernels of a model that ran on one stream: those of the
-// steps of `m` by themselves, and their share in what passes between the steps
+// The times of planned kernels of a model that takes `us` on one stream: those
+// of its steps by themselves, and their share in what passes between the steps
 // of the whole model or, where steps overlap, in what that saves. A kernel of
 // several steps takes as long as all of them, kernels of one step share its
 // time as the plan would have it.
-std::vector<KernelTime> KernelTimes(const Measured& m,
-                                    const cuda::Program& program);
+std::vector<KernelTime> KernelTimes(absl::Span<const cuda::StepTime> steps,
+                                    double us, const cuda::Program& program);
 
 Json ToJson(const Measured& m);
 

@@ -16,8 +16,7 @@ struct Timed {
 // "signature us times" of the kernels of a model that takes `whole_us`.
 std::string Times(double whole_us, const std::vector<Timed>& timed,
                   const std::vector<cuda::PlannedKernel>& planned = {}) {
-  Measured m;
-  m.us = whole_us;
+  std::vector<cuda::StepTime> steps;
   cuda::Program program;
   program.planned = planned;
   for (const Timed& t : timed) {
@@ -29,10 +28,10 @@ std::string Times(double whole_us, const std::vector<Timed>& timed,
       s.steps.push_back(static_cast<int>(program.steps.size()));
       program.steps.emplace_back().kernel = k;
     }
-    m.steps.push_back(std::move(s));
+    steps.push_back(std::move(s));
   }
   std::string text;
-  for (const KernelTime& k : KernelTimes(m, program)) {
+  for (const KernelTime& k : KernelTimes(steps, whole_us, program)) {
     absl::StrAppendFormat(&text, "%s %g %d\n", k.signature, k.us, k.times);
   }
   return text;

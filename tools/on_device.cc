@@ -1,5 +1,4 @@
-// Every candidate becomes a program of its own; what one has compiled the next
-// need not compile again.
+// What one candidate has compiled the next need not compile again.
 #include "tools/on_device.h"
 
 #include <utility>
@@ -45,27 +44,32 @@ absl::StatusOr<FastestResult> FastestOn(
   const cost::Profile none(cost.target().name());
   MeasureRequest request;
   request.device = device;
+  ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(device));
   request.cost = &cost;
   request.profile = &none;
   request.cache = cuda::KernelCache::InMemory();
   request.times = kRuns;
+  std::vector<const ir::Graph*> graphs = {&GraphAccess::Ir(graph)};
+  std::vector<const Candidate*> found;
+  for (const Candidate& c : candidates) {
+    if (!c.result.improved) continue;
+    graphs.push_back(&GraphAccess::Ir(c.result.graph));
+    found.push_back(&c);
+  }
+  ASSIGN_OR_RETURN(const std::vector<Measured> all,
+                   MeasureAll(graphs, request));
   FastestResult out{candidates.front().result};
-  ASSIGN_OR_RETURN(const Measured original,
-                   Measure(GraphAccess::Ir(graph), request));
-  out.original_us = original.us;
+  out.original_us = all[0].us;
   out.us = out.original_us;
   out.result.graph = graph;
   out.result.improved = false;
   out.result.after = out.result.before;
   out.result.rules.clear();
-  for (const Candidate& c : candidates) {
-    if (!c.result.improved) continue;
-    ASSIGN_OR_RETURN(const Measured m,
-                     Measure(GraphAccess::Ir(c.result.graph), request));
-    if (m.us < out.us) {
-      out.us = m.us;
-      out.result = c.result;
-    }
+  for (size_t i = 0; i < found.size(); ++i) {
+    const double us = all[i + 1].us;
+    if (us >= out.us) continue;
+    out.us = us;
+    out.result = found[i]->result;
   }
   return out;
 }

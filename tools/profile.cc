@@ -296,7 +296,9 @@ class Profiler {
     if (!executor.ok()) return absl::OkStatus();
     ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(alone.graph, 0));
     RETURN_IF_ERROR((*executor)->Run(inputs).status());
-    ASSIGN_OR_RETURN(const auto steps, (*executor)->TimeSteps());
+    ASSIGN_OR_RETURN(const auto steps, request_.measure.clock->Watch([&] {
+      return (*executor)->TimeSteps();
+    }));
     double us = 0;
     for (const cuda::StepTime& s : steps) us += s.us * s.launches;
     if (steps.empty()) return absl::OkStatus();
@@ -351,6 +353,8 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   }
   ASSIGN_OR_RETURN(request.measure.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
+  ASSIGN_OR_RETURN(request.measure.clock,
+                   cuda::Clock::Create(request.measure.device));
   Profiler profiler(std::move(request), std::move(profile));
   RETURN_IF_ERROR(profiler.AddModels(args.positionals()));
   return 0;
