@@ -89,6 +89,9 @@ refused "device 'cpu' is not one" \
 refused 'flag --time' \
   "$isomer" profile net.onnx --time soon --out h200.profile
 refused 'flag --out is missing' "$isomer" profile net.onnx
+refused 'argument MODEL is missing' "$isomer" profile --out h200.profile
+refused "flag --since is '2026-2-30'" \
+  "$isomer" profile --models net.onnx --since 2026-2-30 --out h200.profile
 echo 'profile a100' >a100.profile
 refused 'is a profile of a100' "$isomer" profile net.onnx --out a100.profile
 

@@ -67,8 +67,11 @@ struct Considered {
 // What is measured is in the file some seconds later at most, whatever comes.
 class Profiler {
  public:
-  Profiler(Request request, cost::Profile profile)
-      : request_(std::move(request)), profile_(std::move(profile)) {}
+  // What `older` has is kept until it is measured again.
+  Profiler(Request request, cost::Profile profile, cost::Profile older)
+      : request_(std::move(request)),
+        profile_(std::move(profile)),
+        older_(std::move(older)) {}
 
   // Adds the kernels that the profile does not have: those of the models as
   // they are and optimised, as they run there, and then, by themselves, those
@@ -84,11 +87,11 @@ class Profiler {
     models.clear();
     const size_t of_models = profile_.entries().size();
     RETURN_IF_ERROR(AddKernels(missing));
-    RETURN_IF_ERROR(WriteFile(request_.out, profile_.ToText()));
+    RETURN_IF_ERROR(Write());
     const size_t all = profile_.entries().size();
     absl::PrintF(
-        "%s: %d kernels, %d of them new; %d that searches consider are not "
-        "measured\n",
+        "%s: %d kernels measured, %d of them now; %d that searches consider "
+        "are not\n",
         request_.out, all, all - known, missing.size() - (all - of_models));
     return absl::OkStatus();
   }
@@ -105,7 +108,13 @@ class Profiler {
   absl::Status WriteNowAndThen() {
     if (absl::Now() - written_ < kBetweenWrites) return absl::OkStatus();
     written_ = absl::Now();
-    return WriteFile(request_.out, profile_.ToText());
+    return Write();
+  }
+
+  absl::Status Write() const {
+    cost::Profile all = older_;
+    RETURN_IF_ERROR(all.Merge(profile_));
+    return WriteFile(request_.out, all.ToText());
   }
 
   // Searches of all models at a time: the device waits for none of them later.
@@ -306,11 +315,42 @@ class Profiler {
   }
 
   Request request_;
-  cost::Profile profile_;
+  cost::Profile profile_, older_;
   absl::Time written_ = absl::InfinitePast();
 };
 
+// What is in the file that is to be written.
+absl::StatusOr<cost::Profile> ProfileBefore(const Request& request) {
+  const auto text = ReadFile(request.out);
+  if (!text.ok()) return cost::Profile(request.target);
+  auto read = cost::Profile::Parse(*text);
+  if (!read.ok()) return Prefixed(request.out + ": ", read.status());
+  if (read->target() != request.target) {
+    return Invalid(request.out, " is a profile of ", read->target(),
+                   ", not of ", request.target);
+  }
+  return read;
+}
+
+// A day that a flag names, as profiles write it; "" if none is given.
+absl::StatusOr<std::string> DayOf(const Args& args, const std::string& flag) {
+  const std::string day = args.String(flag);
+  absl::Time time;
+  std::string error;
+  const std::string format = "%Y-%m-%d";
+  if (day.empty()) return day;
+  if (!absl::ParseTime(format, day, &time, &error) ||
+      absl::FormatTime(format, time, absl::UTCTimeZone()) != day) {
+    return Invalid("flag --", flag, " is '", day,
+                   "'; expected a day such as 2026-11-15");
+  }
+  return day;
+}
+
 absl::StatusOr<int> RunProfile(const Args& args) {
+  std::vector<std::string> models = args.positionals();
+  for (std::string& m : args.All("models")) models.push_back(std::move(m));
+  if (models.empty()) return Invalid("argument MODEL is missing");
   Request request;
   request.target = args.String("target", "h200");
   absl::Duration time = absl::InfiniteDuration();
@@ -341,22 +381,19 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   if (request.out.empty()) {
     return Invalid("flag --out is missing: where to write to");
   }
-  cost::Profile profile(request.target);
-  if (auto before = ReadFile(request.out); before.ok()) {
-    auto read = cost::Profile::Parse(*before);
-    if (!read.ok()) return Prefixed(request.out + ": ", read.status());
-    profile = *std::move(read);
-  }
-  if (profile.target() != request.target) {
-    return Invalid(request.out, " is a profile of ", profile.target(),
-                   ", not of ", request.target);
+  ASSIGN_OR_RETURN(const cost::Profile before, ProfileBefore(request));
+  ASSIGN_OR_RETURN(const std::string since, DayOf(args, "since"));
+  cost::Profile profile(request.target), older(request.target);
+  for (const auto& [signature, m] : before.entries()) {
+    cost::Profile& part = m.date < since ? older : profile;
+    RETURN_IF_ERROR(part.Add(signature, m));
   }
   ASSIGN_OR_RETURN(request.measure.device,
                    cuda::Device::Open(args.String("device", "cuda:0")));
   ASSIGN_OR_RETURN(request.measure.clock,
                    cuda::Clock::Create(request.measure.device));
-  Profiler profiler(std::move(request), std::move(profile));
-  RETURN_IF_ERROR(profiler.AddModels(args.positionals()));
+  Profiler profiler(std::move(request), std::move(profile), std::move(older));
+  RETURN_IF_ERROR(profiler.AddModels(models));
   return 0;
 }
 
@@ -370,12 +407,14 @@ Verb ProfileVerb() {
           "and adds the times to it. It may be\ninterrupted, and goes on where "
           "it was. `isomer optimize --profile` reads it. Light\nmodels have no "
           "weights to measure with: `isomer randomize` gives them some.",
-          {"MODEL..."},
+          {"[MODEL]..."},
           {{"out", "F.profile", "the profile to write or to add to"},
+           {"models", "MODEL", "one more model; may be repeated"},
            {"device", "NAME", "the GPU (default cuda:0)"},
            {"target", "NAME", "whose profile it is (default h200)"},
            {"budget", "TIME", "how long to search each model (default 5s)"},
            {"time", "TIME", "measure nothing more after so long"},
+           {"since", "DAY", "measure again what was measured before that day"},
            {"candidates", "N",
             "graphs between a model and the best to time too (default 0)"},
            {"cache", "FOLDER", "where compiled kernels and choices are kept"},
