@@ -227,14 +227,15 @@ def captured(run):
     return graph
 
 
-# As `isomer bench` does: in turns, each behind a rest, because a GPU that has
-# worked hard is slower for a while; the median of the turns.
-TURNS, RUNS, REST_SECONDS = 5, 20, 0.1
+# As `isomer bench` does: in turns of all graphs, in each of which the GPU rests
+# so long together, because one that has worked hard is slower for a while; the
+# median of the turns.
+TURNS, RUNS, REST_SECONDS = 5, 20, 0.3
 
 
-def turn_ms(graph):
+def turn_ms(graph, rest_seconds):
     """The median time of a graph behind another run of it: the device's, not Python's."""
-    time.sleep(REST_SECONDS)
+    time.sleep(rest_seconds)
     for _ in range(2):
         graph.replay()
     all_ms = []
@@ -251,7 +252,8 @@ def turn_ms(graph):
 
 def replay_ms(graphs):
     """The time of each graph; None where there is none."""
-    turns = [[turn_ms(g) if g else 0 for g in graphs] for _ in range(TURNS)]
+    rest_seconds = REST_SECONDS / sum(g is not None for g in graphs)
+    turns = [[turn_ms(g, rest_seconds) if g else 0 for g in graphs] for _ in range(TURNS)]
     return [statistics.median(ms) if g else None for g, ms in zip(graphs, zip(*turns))]
 
 

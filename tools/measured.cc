@@ -24,10 +24,10 @@ constexpr double kApart = 0.03;
 constexpr int kTracedRuns = 50;
 // Programs are timed in so many turns, and in more if the shortest and the
 // longest are further apart. A GPU that has just timed thousands of kernels is
-// slower for a while, so it rests before each.
+// slower for a while: in each turn of all of them it rests so long together.
 constexpr int kTurns = 5, kMostTurns = 15;
 constexpr double kSteady = 1.05;
-constexpr absl::Duration kRest = absl::Milliseconds(100);
+constexpr absl::Duration kRest = absl::Milliseconds(300);
 
 // What no program can beat: weights, inputs and outputs moved once, and the
 // arithmetic at the peak.
