@@ -2,14 +2,14 @@
 #ifndef ISOMER_CUDA_PREDICTION_H_
 #define ISOMER_CUDA_PREDICTION_H_
 
-#include "absl/types/span.h"
 #include "cost_model/profile.h"
 #include "cuda/program.h"
 
 namespace isomer::cuda {
 
 struct Prediction {
-  double us = 0;
+  double us = 0;              // on one stream
+  double scheduled_us = 0;    // on as many as the program has
   double measured_share = 0;  // of the time, from 0 to 1
 };
 
@@ -17,8 +17,7 @@ struct Prediction {
 // cost model says, times a factor: that of the kernels of its family that are
 // measured, or of all that are, between what they take and what the cost model
 // says of them. So a few kernels that are not known do not tip the scales.
-Prediction Predict(absl::Span<const PlannedKernel> kernels,
-                   const cost::Profile& profile);
+Prediction Predict(const Program& program, const cost::Profile& profile);
 
 }  // namespace isomer::cuda
 

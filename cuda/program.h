@@ -93,9 +93,7 @@ struct Schedule {
   };
   std::vector<Place> steps;
   int streams = 1;
-  // By what the cost model says of the steps: as scheduled, and if they ran one
-  // after the other.
-  double us = 0, in_a_row_us = 0;
+  double us = 0;  // by what the cost model says of the steps
 
   // True if a step has ended when what stands at `place` starts.
   bool Ended(int step, const Place& place) const {
@@ -103,10 +101,10 @@ struct Schedule {
     return p.stream < static_cast<int>(place.ended.size()) &&
            p.number < place.ended[p.stream];
   }
-  // What the program takes on these streams, in microseconds, if it takes so
-  // long on one: as much less as they save by the cost model, but no more than
-  // kernels leave to others, and no less than a graph takes to start all.
-  double SideBySide(double on_one_us) const;
+  // What the program takes on these streams, in microseconds, if its steps take
+  // so long: those on other streams are waited for, and kernels leave others
+  // little of the device. No more than one after the other.
+  double SideBySide(absl::Span<const double> steps_us) const;
 };
 
 struct Program {

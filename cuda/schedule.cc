@@ -12,8 +12,6 @@ namespace {
 // Microseconds: of the shortest kernel, and what waiting for another stream
 // takes longer than following a kernel of one's own.
 constexpr double kShortest = 2, kCrossing = 1.5;
-// From the start of one kernel of a graph to that of the next, on any stream.
-constexpr double kStart = 0.55;
 // What a kernel leaves to those on other streams at most, while it starts and
 // ends: it has most multiprocessors to itself in between.
 constexpr double kLeft = 1;
@@ -138,15 +136,23 @@ class Scheduler {
 Schedule MakeSchedule(const Program& program, int max_streams) {
   Schedule one = Scheduler(program, 1).Run();
   Schedule several = Scheduler(program, max_streams).Run();
-  one.in_a_row_us = several.in_a_row_us = one.us;
   return several.us < (1 - kWorthwhile) * one.us ? several : one;
 }
 
-double Schedule::SideBySide(double on_one_us) const {
-  if (streams <= 1) return on_one_us;
-  const auto kernels = static_cast<double>(steps.size());
-  return std::max({on_one_us * us / in_a_row_us, kStart * kernels,
-                   on_one_us - kLeft * kernels});
+double Schedule::SideBySide(absl::Span<const double> steps_us) const {
+  std::vector<double> free(streams, kCrossing), ends;
+  free[0] = 0;
+  double in_a_row = 0, end = 0;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    double& now = free[steps[i].stream];
+    for (int k : steps[i].after) now = std::max(now, ends[k] + kCrossing);
+    now += steps_us[i];
+    ends.push_back(now);
+    in_a_row += steps_us[i];
+    end = std::max(end, now);
+  }
+  const double shared = in_a_row - kLeft * static_cast<double>(steps.size());
+  return streams == 1 ? in_a_row : std::min(in_a_row, std::max(end, shared));
 }
 
 }  // namespace isomer::cuda

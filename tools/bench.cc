@@ -68,7 +68,7 @@ void PrintTable(const std::vector<Measured>& all) {
   PrintRow("clock then", "MHz", 0, all,
            [](const Measured& m) { return m.mhz; });
   PrintRow("predicted", "us", 2, all,
-           [](const Measured& m) { return m.predicted.us; });
+           [](const Measured& m) { return m.predicted_us; });
   PrintRow("planned", "us", 2, all,
            [](const Measured& m) { return m.planned_us; });
   PrintRow("floor", "us", 2, all, [](const Measured& m) { return m.floor_us; });
@@ -216,7 +216,7 @@ void PrintSpread(const std::vector<Measured>& spread) {
   absl::PrintF("\n%11s %11s %11s %8s  graphs between the two, in us\n",
                "measured", "predicted", "planned", "kernels");
   for (const Measured& m : spread) {
-    absl::PrintF("%11.2f %11.2f %11.2f %8d\n", m.us, m.predicted.us,
+    absl::PrintF("%11.2f %11.2f %11.2f %8d\n", m.us, m.predicted_us,
                  m.planned_us, m.kernels);
   }
   const Ordered o = OrderOf(spread);

@@ -133,7 +133,7 @@ absl::StatusOr<Running> Start(const ir::Graph& graph,
   m.arena_bytes = program.arena_bytes;
   m.floor_us = FloorUs(program, request.cost->target());
   for (const cuda::PlannedKernel& k : program.planned) m.planned_us += k.us;
-  m.predicted = cuda::Predict(program.planned, *request.profile);
+  const cuda::Prediction predicted = cuda::Predict(program, *request.profile);
   cuda::ExecutorOptions options;
   options.tune = request.tune;
   options.choices = request.choices;
@@ -145,9 +145,8 @@ absl::StatusOr<Running> Start(const ir::Graph& graph,
   m.compile_seconds = executor->compile_seconds();
   m.streams = executor->streams();
   m.choices = executor->choices();
-  if (m.streams > 1) {
-    m.predicted.us = executor->program().schedule.SideBySide(m.predicted.us);
-  }
+  m.predicted_us = m.streams > 1 ? predicted.scheduled_us : predicted.us;
+  m.measured_share = predicted.measured_share;
   ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
   if (request.check) {
@@ -238,8 +237,8 @@ Json ToJson(const Measured& m) {
   out.Set("us", m.us)
       .Set("mhz", m.mhz)
       .Set("planned_us", m.planned_us)
-      .Set("predicted_us", m.predicted.us)
-      .Set("measured_share", m.predicted.measured_share)
+      .Set("predicted_us", m.predicted_us)
+      .Set("measured_share", m.measured_share)
       .Set("floor_us", m.floor_us)
       .Set("kernels", m.kernels)
       .Set("streams", m.streams)
@@ -281,7 +280,7 @@ Ordered OrderOf(const std::vector<Measured>& all) {
       if (std::max(a.us, b.us) <= (1 + kApart) * std::min(a.us, b.us)) continue;
       ++out.pairs;
       const double sign = a.us > b.us ? 1 : -1;
-      out.as_predicted += sign * (a.predicted.us - b.predicted.us) > 0;
+      out.as_predicted += sign * (a.predicted_us - b.predicted_us) > 0;
       out.as_planned += sign * (a.planned_us - b.planned_us) > 0;
     }
   }

@@ -35,11 +35,12 @@ struct KernelTime {
 
 // One form of the model on the device.
 struct Measured {
-  double us = 0;                    // measured, whole
-  double mhz = 0;                   // of the device then
-  double on_one_stream_us = 0;      // if steps are asked for
-  double planned_us = 0;            // as the cost model says
-  cuda::Prediction predicted = {};  // by what the profile knows
+  double us = 0;                // measured, whole
+  double mhz = 0;               // of the device then
+  double on_one_stream_us = 0;  // if steps are asked for
+  double planned_us = 0;        // as the cost model says
+  double predicted_us = 0;      // by what the profile knows
+  double measured_share = 0;    // of what is predicted
   double floor_us = 0;
   double compile_seconds = 0;
   int64_t kernels = 0;

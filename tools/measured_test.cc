@@ -72,7 +72,7 @@ TEST(KernelTimes, StepsThatNobodyPlannedPassBetweenTheOthers) {
 Measured Of(double us, double predicted, double planned) {
   Measured m;
   m.us = us;
-  m.predicted.us = predicted;
+  m.predicted_us = predicted;
   m.planned_us = planned;
   return m;
 }
