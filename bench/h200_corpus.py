@@ -23,11 +23,11 @@ import tempfile
 import h200_profile
 
 
-def bench(args, model):
+def bench(args, model, *more):
     """What `isomer bench` prints of a model, or the error."""
     command = [args.isomer, "bench", str(model), "--json", "--budget", args.budget, "--candidates", str(args.candidates),
                "--cache", str(args.work / "kernels"), "--profile", args.profile] + ["--kernels"] * args.kernels
-    run = subprocess.run(command, capture_output=True, text=True)
+    run = subprocess.run(command + list(more), capture_output=True, text=True)
     return (json.loads(run.stdout), None) if run.returncode == 0 else (None, run.stderr.strip())
 
 
@@ -57,7 +57,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(args.jobs or 1) as pool:
         models = list(pool.map(lambda m: randomised(args, m), args.models))
         if args.jobs:
-            list(pool.map(lambda m: bench(args, m), models))
+            list(pool.map(lambda m: bench(args, m, "--times", "5"), models))
             # Chosen while others ran.
             (args.work / "kernels" / "choices").unlink(missing_ok=True)
     rows, failed = [], False

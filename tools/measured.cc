@@ -162,7 +162,7 @@ absl::Status TimeInTurns(const MeasureRequest& request,
   for (int turn = 0; turn < kMostTurns; ++turn) {
     for (Running& r : all) {
       if (turn >= kTurns && r.IsSteady()) continue;
-      absl::SleepFor(kRest);
+      absl::SleepFor(kRest / static_cast<double>(all.size()));
       ASSIGN_OR_RETURN(const double us, request.clock->Watch([&] {
         return r.executor->Time(runs);
       }));
