@@ -88,6 +88,7 @@ for ((i = 0; i < shards; ++i)); do
   start "tests_$i" env GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i \
     "$build/executor_test"
 done
+start gpu_test "$build/gpu_test"
 finish
 if [ -n "$sanitize" ]; then
   # An error of a call is an error of a test. racecheck loses track of what

@@ -180,32 +180,56 @@ absl::StatusOr<Device::Graph> Executor::Record(bool several) const {
   return device_->Capture(lanes_[0].stream, launches);
 }
 
-absl::StatusOr<std::vector<Tensor>> Executor::Run(
-    const std::map<std::string, Tensor>& inputs) {
+absl::StatusOr<std::vector<std::string>> Executor::RunBytes(
+    const std::map<std::string, std::string>& inputs) {
   const Stream stream = lanes_[0].stream;
   for (const ProgramInput& in : program_.inputs) {
     const auto it = inputs.find(in.name);
     if (it == inputs.end()) return Invalid("input '", in.name, "' is missing");
-    if (it->second.type != in.type) {
-      return Invalid("input '", in.name, "' has type ",
-                     TypeText(it->second.type), "; expected ",
-                     TypeText(in.type));
+    const std::string& bytes = it->second;
+    const int64_t expected = BytesOf(in.type);
+    if (static_cast<int64_t>(bytes.size()) != expected) {
+      return Invalid("input '", in.name, "' has ", bytes.size(),
+                     " bytes; expected ", expected, " of ", TypeText(in.type));
     }
-    const std::string bytes = ToBytes(it->second);
-    // On the stream of the run: others do not wait for each other.
+  }
+  // On the stream of the run: others do not wait for each other.
+  for (const ProgramInput& in : program_.inputs) {
+    const std::string& bytes = inputs.at(in.name);
     RETURN_IF_ERROR(device_->WriteAsync(PointerOf(in.buffer), bytes.data(),
                                         bytes.size(), stream));
   }
   RETURN_IF_ERROR(device_->MakeCurrent());
   RETURN_IF_ERROR(RunAsync(stream));
-  RETURN_IF_ERROR(device_->Wait(stream));
-  std::vector<Tensor> outputs;
+  std::vector<std::string> outputs;
   for (const ProgramOutput& out : program_.outputs) {
     std::string bytes(BytesOf(out.type), '\0');
     RETURN_IF_ERROR(device_->ReadAsync(bytes.data(), PointerOf(out.buffer),
                                        bytes.size(), stream));
     RETURN_IF_ERROR(device_->Wait(stream));
-    ASSIGN_OR_RETURN(Tensor t, FromBytes(out.type, bytes, Interp::kRun));
+    outputs.push_back(std::move(bytes));
+  }
+  return outputs;
+}
+
+absl::StatusOr<std::vector<Tensor>> Executor::Run(
+    const std::map<std::string, Tensor>& inputs) {
+  std::map<std::string, std::string> bytes;
+  for (const ProgramInput& in : program_.inputs) {
+    const auto it = inputs.find(in.name);
+    if (it == inputs.end()) continue;
+    if (it->second.type != in.type) {
+      return Invalid("input '", in.name, "' has type ",
+                     TypeText(it->second.type), "; expected ",
+                     TypeText(in.type));
+    }
+    bytes[in.name] = ToBytes(it->second);
+  }
+  ASSIGN_OR_RETURN(const std::vector<std::string> results, RunBytes(bytes));
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    ASSIGN_OR_RETURN(Tensor t, FromBytes(program_.outputs[i].type, results[i],
+                                         Interp::kRun));
     outputs.push_back(std::move(t));
   }
   return outputs;

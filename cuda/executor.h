@@ -90,6 +90,9 @@ class Executor {
   // Writes the inputs, runs, and reads the outputs, in the graph's order.
   absl::StatusOr<std::vector<Tensor>> Run(
       const std::map<std::string, Tensor>& inputs);
+  // The same with bytes, row by row, as they lie in memory.
+  absl::StatusOr<std::vector<std::string>> RunBytes(
+      const std::map<std::string, std::string>& inputs);
 
   // Where inputs and outputs lie on the device, row by row.
   absl::StatusOr<DevicePointer> input(absl::string_view name) const;

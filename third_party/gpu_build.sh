@@ -29,12 +29,12 @@ cmake -G Ninja -S . -B build/gpu_cross -DCMAKE_BUILD_TYPE=Release \
   "-DISOMER_CBLAS_INCLUDE_DIR=$kit/include/x86_64-linux-gnu/openblas-pthread" \
   -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags \
   "-DCMAKE_BUILD_RPATH=\$ORIGIN/lib"
-ninja -C build/gpu_cross isomer_tool executor_test
+ninja -C build/gpu_cross isomer_tool executor_test gpu_test
 
 packed=build/gpu_cross/packed
 rm -rf "$packed"
 mkdir -p "$packed/lib"
-for program in isomer executor_test; do
+for program in isomer executor_test gpu_test; do
   x86_64-linux-gnu-strip -o "$packed/$program" "build/gpu_cross/$program"
 done
 cp -P "$libraries"/libabsl_*.so.* "$libraries"/libprotobuf-lite.so.* \

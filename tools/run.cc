@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "absl/strings/str_format.h"
-#include "cost_model/cost.h"
-#include "cuda/executor.h"
+#include "api/gpu.h"
+#include "api/graph_access.h"
+#include "api/isomer.h"
 #include "graph/evaluate.h"
 #include "onnx/import.h"
 #include "ops/status.h"
@@ -38,21 +39,22 @@ using Inputs = std::map<std::string, Tensor>;
 
 // Runs the graph on the GPU of that name; `seconds` is what a run takes there.
 absl::StatusOr<std::vector<Tensor>> RunOnDevice(const std::string& name,
-                                                const ir::Graph& graph,
+                                                const Graph& graph,
                                                 const Inputs& inputs,
                                                 double* seconds) {
-  ASSIGN_OR_RETURN(const auto device, cuda::Device::Open(name));
-  ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
-  ASSIGN_OR_RETURN(const cost::CostModel cost,
-                   cost::CostModel::Create(std::move(target)));
-  ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::ProgramFor(*device, graph, cost));
-  cuda::ExecutorOptions options;
-  options.tune = false;
-  ASSIGN_OR_RETURN(const auto executor,
-                   cuda::Executor::Create(device, std::move(program), options));
-  ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
-  ASSIGN_OR_RETURN(const double us, executor->Time(10));
+  ASSIGN_OR_RETURN(GpuModel model,
+                   GpuModel::Load(graph, {.device = name, .tune = false}));
+  std::map<std::string, std::string> bytes;
+  for (const auto& [input, tensor] : inputs) bytes[input] = ToBytes(tensor);
+  ASSIGN_OR_RETURN(const std::vector<std::string> results, model.Run(bytes));
+  const ir::Graph& ir = GraphAccess::Ir(graph);
+  std::vector<Tensor> outputs;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TensorType& type = ir.type(ir.outputs()[i].value);
+    ASSIGN_OR_RETURN(Tensor t, FromBytes(type, results[i], Interp::kRun));
+    outputs.push_back(std::move(t));
+  }
+  ASSIGN_OR_RETURN(const double us, model.Time(10));
   *seconds = us * 1e-6;
   return outputs;
 }
@@ -78,22 +80,23 @@ absl::StatusOr<int> Run(const Args& args) {
   ASSIGN_OR_RETURN(onnx::ImportOptions options, ImportOptionsFrom(args));
   ASSIGN_OR_RETURN(int64_t seed, args.Int("seed", 0, 0, INT64_MAX));
   ASSIGN_OR_RETURN(int64_t threads, args.Int("threads", 0, 0, 1024));
-  ASSIGN_OR_RETURN(onnx::ImportedModel model,
-                   onnx::ImportFile(args.positionals()[0], options));
-  ASSIGN_OR_RETURN(auto inputs, runtime::RandomInputs(
-                                    model.graph, static_cast<uint64_t>(seed)));
+  ASSIGN_OR_RETURN(
+      const Graph model,
+      Graph::FromOnnx(args.positionals()[0], {options.shapes, options.dims}));
+  const ir::Graph& graph = GraphAccess::Ir(model);
+  ASSIGN_OR_RETURN(auto inputs,
+                   runtime::RandomInputs(graph, static_cast<uint64_t>(seed)));
   double seconds = 0;
   absl::StatusOr<std::vector<Tensor>> ran =
       args.Has("device")
-          ? RunOnDevice(args.String("device"), model.graph, inputs, &seconds)
-          : RunOnCpu(args, static_cast<int>(threads), model.graph, inputs,
-                     &seconds);
+          ? RunOnDevice(args.String("device"), model, inputs, &seconds)
+          : RunOnCpu(args, static_cast<int>(threads), graph, inputs, &seconds);
   if (!ran.ok()) return ran.status();
   std::vector<Tensor> outputs = *std::move(ran);
   std::vector<std::pair<std::string, Tensor>> named;
   Json report = Json::Object(), list = Json::Array();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    const std::string& name = model.graph.outputs()[i].name;
+    const std::string& name = graph.outputs()[i].name;
     const Summary s = Summarize(outputs[i]);
     Json item = Json::Object();
     item.Set("name", name)
