@@ -228,16 +228,18 @@ def captured(run):
 
 
 # As `isomer bench` does: in turns of all graphs, in each of which the GPU rests
-# so long together, because one that has worked hard is slower for a while; the
-# median of the turns.
-TURNS, RUNS, REST_SECONDS = 5, 20, 0.3
+# so long together, because one that has worked hard is slower for a while, and
+# then works for a moment before it is timed; the median of the turns.
+TURNS, RUNS, REST_SECONDS, WARM_UP_SECONDS = 5, 20, 0.3, 0.005
 
 
 def turn_ms(graph, rest_seconds):
     """The median time of a graph behind another run of it: the device's, not Python's."""
     time.sleep(rest_seconds)
-    for _ in range(2):
+    end = time.time() + WARM_UP_SECONDS
+    while time.time() < end:
         graph.replay()
+        torch.cuda.synchronize()
     all_ms = []
     for _ in range(RUNS):
         a, b = (torch.cuda.Event(enable_timing=True) for _ in range(2))

@@ -24,9 +24,10 @@ constexpr double kApart = 0.03;
 constexpr int kTracedRuns = 50;
 // Programs are timed in so many turns, and in more if the shortest and the
 // longest are further apart. A GPU that has just timed thousands of kernels is
-// slower for a while: in each turn of all of them it rests so long together.
+// slower for a while: in each turn of all of them it rests so long together. It
+// may be slow behind that, too, and works so long before it is timed.
 constexpr int kTurns = 5, kMostTurns = 15;
-constexpr double kSteady = 1.05;
+constexpr double kSteady = 1.05, kWarmUpUs = 5000;
 constexpr absl::Duration kRest = absl::Milliseconds(300);
 
 // What no program can beat: weights, inputs and outputs moved once, and the
@@ -156,6 +157,13 @@ absl::StatusOr<Running> Start(const ir::Graph& graph,
   return Running{std::move(executor), std::move(m)};
 }
 
+absl::StatusOr<double> TimeWarm(const cuda::Executor& executor, int runs) {
+  ASSIGN_OR_RETURN(const double about, executor.Time(1));
+  const int first = 1 + static_cast<int>(kWarmUpUs / about);
+  RETURN_IF_ERROR(executor.Time(first).status());
+  return executor.Time(runs);
+}
+
 absl::Status TimeInTurns(const MeasureRequest& request,
                          std::vector<Running>& all) {
   const int runs = std::max(1, request.times / kTurns);
@@ -164,7 +172,7 @@ absl::Status TimeInTurns(const MeasureRequest& request,
       if (turn >= kTurns && r.IsSteady()) continue;
       absl::SleepFor(kRest / static_cast<double>(all.size()));
       ASSIGN_OR_RETURN(const double us, request.clock->Watch([&] {
-        return r.executor->Time(runs);
+        return TimeWarm(*r.executor, runs);
       }));
       r.turns.push_back(us);
       r.measured.mhz = request.clock->mhz();
