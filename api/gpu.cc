@@ -28,11 +28,8 @@ GpuTensor TensorAt(const std::string& name, const TensorType& type,
 
 }  // namespace
 
-struct GpuModel::Impl {
-  std::unique_ptr<cuda::Executor> executor;
-};
-
-GpuModel::GpuModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+GpuModel::GpuModel(std::unique_ptr<cuda::Executor> executor)
+    : executor_(std::move(executor)) {}
 GpuModel::GpuModel(GpuModel&&) noexcept = default;
 GpuModel& GpuModel::operator=(GpuModel&&) noexcept = default;
 GpuModel::~GpuModel() = default;
@@ -51,11 +48,10 @@ absl::StatusOr<GpuModel> GpuModel::Load(const Graph& graph,
   if (!options.cache.empty()) {
     ASSIGN_OR_RETURN(how.cache, cuda::KernelCache::Open(options.cache));
   }
-  auto impl = std::make_unique<Impl>();
-  ASSIGN_OR_RETURN(impl->executor,
+  ASSIGN_OR_RETURN(std::unique_ptr<cuda::Executor> created,
                    cuda::Executor::Create(device, std::move(program), how));
-  GpuModel out(std::move(impl));
-  const cuda::Executor& executor = *out.impl_->executor;
+  GpuModel out(std::move(created));
+  const cuda::Executor& executor = *out.executor_;
   for (NodeId id : ir.inputs()) {
     const TensorType* type = ir.FindType({id, 0});
     if (type == nullptr) continue;  // nothing reads it
@@ -74,15 +70,15 @@ absl::StatusOr<GpuModel> GpuModel::Load(const Graph& graph,
 
 absl::StatusOr<std::vector<std::string>> GpuModel::Run(
     const std::map<std::string, std::string>& inputs) {
-  return impl_->executor->RunBytes(inputs);
+  return executor_->RunBytes(inputs);
 }
 
 absl::Status GpuModel::RunAsync(void* stream) const {
-  return impl_->executor->RunAsync(stream);
+  return executor_->RunAsync(stream);
 }
 
 absl::StatusOr<double> GpuModel::Time(int times) const {
-  return impl_->executor->Time(times);
+  return executor_->Time(times);
 }
 
 }  // namespace isomer

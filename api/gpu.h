@@ -23,6 +23,10 @@
 
 namespace isomer {
 
+namespace cuda {
+class Executor;
+}  // namespace cuda
+
 struct GpuOptions {
   std::string device = "cuda:0";
   // What kernels are planned for: a target that comes with Isomer, or the path
@@ -70,10 +74,9 @@ class GpuModel {
   absl::StatusOr<double> Time(int times) const;
 
  private:
-  struct Impl;
-  explicit GpuModel(std::unique_ptr<Impl> impl);
+  explicit GpuModel(std::unique_ptr<cuda::Executor> executor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<cuda::Executor> executor_;
   std::vector<GpuTensor> inputs_, outputs_;
 };
 

@@ -57,7 +57,7 @@ def isomer_us(args, name, inputs):
     path = args.work / f"attention_{name}_{inputs[0].shape[0]}.onnx"
     if not export(Attention().cuda(), inputs, path):
         return None
-    figures = finish_isomer(start_isomer(args, path, True))
+    figures = finish_isomer(start_isomer(args, path))
     if figures is None:
         return None
     return sum(k["us"] for k in figures["optimised"]["kernel_times"])

@@ -18,17 +18,9 @@ import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 
 import h200_profile
-
-
-def bench(args, model, *more):
-    """What `isomer bench` prints of a model, or the error."""
-    command = [args.isomer, "bench", str(model), "--json", "--budget", args.budget, "--candidates", str(args.candidates),
-               "--cache", str(args.work / "kernels"), "--profile", args.profile] + ["--kernels"] * args.kernels
-    run = subprocess.run(command + list(more), capture_output=True, text=True)
-    return (json.loads(run.stdout), None) if run.returncode == 0 else (None, run.stderr.strip())
+import isomer_bench
 
 
 def randomised(args, model):
@@ -40,29 +32,26 @@ def randomised(args, model):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--isomer", required=True, help="the isomer program")
+    isomer_bench.add_arguments(parser, budget="3s", candidates=20)
     parser.add_argument("--models", type=pathlib.Path, nargs="+", default=sorted(pathlib.Path("models").glob("*.onnx")))
-    parser.add_argument("--candidates", type=int, default=20, help="graphs between each model and its optimised form")
-    parser.add_argument("--budget", default="3s", help="for the search of each model")
     parser.add_argument("--profile", default="builtin", help="to search and to predict with")
     parser.add_argument("--kernels", action="store_true", help="time kernels too, for bench/h200_profile.py")
-    parser.add_argument("--jobs", type=int, default=0, help="models that compile at a time")
-    parser.add_argument("--work", type=pathlib.Path, help="where models and kernels are kept (default: nowhere)")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     args = parser.parse_args()
-    temporary = tempfile.TemporaryDirectory()
-    args.work = args.work or pathlib.Path(temporary.name)
-    args.work.mkdir(parents=True, exist_ok=True)
+    temporary = isomer_bench.make_work(args)
     args.json = args.json or args.work / "figures.json"
+
+    def bench(model, *more):
+        how = ["--profile", args.profile] + ["--kernels"] * args.kernels
+        return isomer_bench.finish(isomer_bench.start(args, model, *how, *more))
+
     with concurrent.futures.ThreadPoolExecutor(args.jobs or 1) as pool:
         models = list(pool.map(lambda m: randomised(args, m), args.models))
         if args.jobs:
-            list(pool.map(lambda m: bench(args, m, "--times", "5"), models))
-            # Chosen while others ran.
-            (args.work / "kernels" / "choices").unlink(missing_ok=True)
+            list(pool.map(lambda m: bench(m, "--times", "5"), models))
+            isomer_bench.forget_choices(args)
     rows, failed = [], False
     for model in models:
-        figures, error = bench(args, model)
+        figures, error = bench(model)
         if figures:
             start, _, rest = model.stem.rpartition("_b")  # nasrnn_fp16_b1_dynamo
             batch, _, made = rest.partition("_")

@@ -26,17 +26,17 @@ import argparse
 import copy
 import json
 import math
-import pathlib
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 
 import numpy
 import torch
 from torch import nn
 import torch.nn.functional as F
+
+import isomer_bench
 
 
 class NasRnn(nn.Module):
@@ -293,18 +293,14 @@ def export(net, inputs, path):
 
 
 def start_isomer(args, path, more=()):
-    command = [args.isomer, "bench", str(path), "--json", "--kernels", "--budget", args.budget,
-               "--cache", str(args.work / "kernels"), *more]
-    command += ["--candidates", str(args.candidates)] if args.candidates else []
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return isomer_bench.start(args, path, "--kernels", *more)
 
 
 def finish_isomer(run):
-    out, error = run.communicate()
-    if run.returncode != 0:
-        print(error.strip()[:400], file=sys.stderr)
-        return None
-    return json.loads(out)
+    figures, error = isomer_bench.finish(run)
+    if error is not None:
+        print(error[:400], file=sys.stderr)
+    return figures
 
 
 # What `isomer bench --check` allows fp16, of the largest result.
@@ -387,8 +383,7 @@ def all_rows(args, which):
             for line in p.stdout:
                 if line.strip() == "ready":
                     break
-        # Chosen while others ran.
-        (args.work / "kernels" / "choices").unlink(missing_ok=True)
+        isomer_bench.forget_choices(args)
         for p in running:
             out, _ = p.communicate("go\n")
             if p.returncode == 0:
@@ -414,22 +409,14 @@ def line(row):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--isomer", required=True, help="the isomer program")
+    isomer_bench.add_arguments(parser, budget="10s", candidates=0)
     parser.add_argument("--batch", type=int, nargs="+", default=[1])
     parser.add_argument("--models", nargs="+", default=None)
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out")
-    parser.add_argument("--budget", default="10s", help="for the search of each network")
     parser.add_argument("--check", action="store_true")
-    parser.add_argument("--candidates", type=int, default=0,
-                        help="graphs between each network and its optimised form to measure too, for bench/h200_profile.py")
-    parser.add_argument("--jobs", type=int, default=0, help="networks that compile at a time")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--work", type=pathlib.Path, help="where models and kernels are kept (default: nowhere)")
-    parser.add_argument("--json", type=pathlib.Path, help="where to write all figures")
     args = parser.parse_args()
-    temporary = tempfile.TemporaryDirectory()
-    args.work = args.work or pathlib.Path(temporary.name)
-    args.work.mkdir(parents=True, exist_ok=True)
+    temporary = isomer_bench.make_work(args)
     if args.one:
         return one(args)
     which = [(name, batch) for batch in args.batch for name in args.models or networks()]

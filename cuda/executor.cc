@@ -201,14 +201,17 @@ absl::StatusOr<std::vector<std::string>> Executor::RunBytes(
   }
   RETURN_IF_ERROR(device_->MakeCurrent());
   RETURN_IF_ERROR(RunAsync(stream));
-  std::vector<std::string> outputs;
-  for (const ProgramOutput& out : program_.outputs) {
-    std::string bytes(BytesOf(out.type), '\0');
-    RETURN_IF_ERROR(device_->ReadAsync(bytes.data(), PointerOf(out.buffer),
-                                       bytes.size(), stream));
-    RETURN_IF_ERROR(device_->Wait(stream));
-    outputs.push_back(std::move(bytes));
+  std::vector<std::string> outputs(program_.outputs.size());
+  absl::Status status;
+  for (size_t i = 0; i < outputs.size() && status.ok(); ++i) {
+    const ProgramOutput& out = program_.outputs[i];
+    outputs[i].resize(BytesOf(out.type));
+    status = device_->ReadAsync(outputs[i].data(), PointerOf(out.buffer),
+                                outputs[i].size(), stream);
   }
+  // What is being read to must stay until then, whatever comes.
+  status.Update(device_->Wait(stream));
+  if (!status.ok()) return status;
   return outputs;
 }
 

@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "absl/time/time.h"
+#include "cuda/prediction.h"
 #include "graph/evaluate.h"
 #include "ops/status.h"
 #include "runtime/compare.h"

@@ -17,7 +17,6 @@
 #include "cuda/device.h"
 #include "cuda/executor.h"
 #include "cuda/kernel_cache.h"
-#include "cuda/prediction.h"
 #include "graph/graph.h"
 #include "ops/tensor.h"
 #include "tools/json.h"

@@ -35,7 +35,8 @@ namespace {
 
 constexpr int kRuns = 50;  // of the whole model, to take the median of
 constexpr absl::Duration kBetweenWrites = absl::Seconds(2);
-constexpr size_t kTogether = 16;  // kernels that are compiled at a time
+constexpr char kDay[] = "%Y-%m-%d";  // as profiles write it
+constexpr size_t kTogether = 16;     // kernels that are compiled at a time
 // The share of a graph's time that must be missing for it to be measured whole.
 constexpr double kLittle = 0.02;
 
@@ -337,10 +338,9 @@ absl::StatusOr<std::string> DayOf(const Args& args, const std::string& flag) {
   const std::string day = args.String(flag);
   absl::Time time;
   std::string error;
-  const std::string format = "%Y-%m-%d";
   if (day.empty()) return day;
-  if (!absl::ParseTime(format, day, &time, &error) ||
-      absl::FormatTime(format, time, absl::UTCTimeZone()) != day) {
+  if (!absl::ParseTime(kDay, day, &time, &error) ||
+      absl::FormatTime(kDay, time, absl::UTCTimeZone()) != day) {
     return Invalid("flag --", flag, " is '", day,
                    "'; expected a day such as 2026-11-15");
   }
@@ -375,7 +375,7 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   request.measure.steps = true;
   request.measure.streams = cuda::ExecutorOptions::Streams::kOne;
   request.measure.times = kRuns;
-  request.date = absl::FormatTime("%Y-%m-%d", absl::Now(), absl::UTCTimeZone());
+  request.date = absl::FormatTime(kDay, absl::Now(), absl::UTCTimeZone());
   request.by = args.String("by", "isomer");
   request.out = args.String("out");
   if (request.out.empty()) {
