@@ -2,6 +2,7 @@
 """The models in models/ on one GPU: measured, and as they were predicted.
 
   bench/h200_corpus.py --isomer build/isomer [--candidates 20] [--models ...]
+  bench/h200_corpus.py --isomer build/isomer --measured FIGURES.json
 
 Gives each model random weights and measures it with `isomer bench`: as it is,
 optimised, and graphs between the two. Prints what bench/h200_profile.py --errors
@@ -10,6 +11,10 @@ are named and left out.
 
 With --jobs N, N models at a time compile and choose kernels beforehand; then one
 after the other is measured, and nothing else runs.
+
+With --measured no GPU is needed: what is predicted now stands against what was
+measured then (--json). Of optimised forms it takes the last of the graphs between,
+which does not depend on a profile.
 """
 
 import argparse
@@ -30,15 +35,50 @@ def randomised(args, model):
     return out
 
 
+def name(model):
+    start, _, rest = model.stem.rpartition("_b")  # nasrnn_fp16_b1_dynamo
+    batch, _, made = rest.partition("_")
+    return f"{start}_{made}", int(batch)
+
+
+def predicted(args, row):
+    """The row, with what is predicted now."""
+    model = next(m for m in args.models if name(m) == (row["network"], row["batch"]))
+    how = ("--profile", args.profile, "--device", "none")
+    figures, error = isomer_bench.finish(isomer_bench.start(args, randomised(args, model), *how))
+    if error:
+        sys.exit(f"{model.stem}: {error}")
+    then, now = row["isomer"], [figures["original"]] + figures["spread"]
+    graphs = [then["original"]] + then["spread"]
+    if [g["kernels"] for g in graphs] != [g["kernels"] for g in now]:
+        sys.exit(f"{model.stem}: what was measured has {[g['kernels'] for g in graphs]} kernels, now there are {[g['kernels'] for g in now]}")
+    for graph, other in zip(graphs, now):
+        graph.update({key: other[key] for key in ("predicted_us", "planned_us")})
+    then["optimised"] = graphs[-1]
+    return row
+
+
+def print_again(args):
+    rows = json.loads(args.measured.read_text())
+    with concurrent.futures.ThreadPoolExecutor(args.jobs or 1) as pool:
+        rows = list(pool.map(lambda row: predicted(args, row), rows))
+    args.json.write_text(json.dumps(rows, indent=1))
+    return h200_profile.print_errors([args.json])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     isomer_bench.add_arguments(parser, budget="3s", candidates=20)
     parser.add_argument("--models", type=pathlib.Path, nargs="+", default=sorted(pathlib.Path("models").glob("*.onnx")))
     parser.add_argument("--profile", default="builtin", help="to search and to predict with")
     parser.add_argument("--kernels", action="store_true", help="time kernels too, for bench/h200_profile.py")
+    parser.add_argument("--measured", type=pathlib.Path, help="figures that this wrote on a GPU, to predict again")
     args = parser.parse_args()
     temporary = isomer_bench.make_work(args)
     args.json = args.json or args.work / "figures.json"
+
+    if args.measured:
+        return print_again(args)
 
     def bench(model, *more):
         how = ["--profile", args.profile] + ["--kernels"] * args.kernels
@@ -53,9 +93,8 @@ def main():
     for model in models:
         figures, error = bench(model)
         if figures:
-            start, _, rest = model.stem.rpartition("_b")  # nasrnn_fp16_b1_dynamo
-            batch, _, made = rest.partition("_")
-            rows.append({"network": f"{start}_{made}", "batch": int(batch), "isomer": figures})
+            network, batch = name(model)
+            rows.append({"network": network, "batch": batch, "isomer": figures})
             args.json.write_text(json.dumps(rows, indent=1))
         elif "has no kernel" in error:
             print(f"{model.stem}: left out: {error}")

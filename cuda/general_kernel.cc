@@ -20,6 +20,7 @@ constexpr int kPitch = 8;   // floats after each row of sums
 constexpr int kLanes = 16;  // threads along rows and along columns
 constexpr int kWidth = 4;   // results that are stored together at most
 constexpr size_t kMostTilings = 6;
+constexpr int kFill = 3;  // blocks, as several streams measure
 
 constexpr char kBody[] = R"(
   __shared__ __align__(16) TYPE as[STEP][TM + 4], bs[STEP][TN + 4];
@@ -88,6 +89,9 @@ constexpr char kBody[] = R"(
     }
     __syncthreads();
   }
+  // Blocks of the next kernel that were set up before would crowd where there
+  // is place at the moment, and compete with those that still compute.
+  iso_release();
 END
 )";
 
@@ -235,13 +239,15 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
                       "enum : long long { M = %d, N = %d, K = %d };\n",
                       t.split > 1 ? TileHelpers() : "", t.tm, t.tn, t.split,
                       kThreads, kStep, kLanes, kPitch, width, p.m, p.n, p.k),
-                  .threads = kThreads},
+                  .threads = kThreads,
+                  .releases = true},
                  text);
   out.grid = {static_cast<int>(CeilDiv(p.m, int64_t{t.tm})),
               static_cast<int>(CeilDiv(p.n, int64_t{t.tn})),
               static_cast<int>(p.batch) * t.split};
   out.block = kThreads;
   out.cluster = t.split;
+  out.fill = kFill;
   return out;
 }
 

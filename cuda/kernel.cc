@@ -43,8 +43,9 @@ std::string KernelText(const KernelFrame& frame, absl::string_view body) {
       "#define ISO_LANES ", frame.lanes, "\n", Preamble(), frame.helpers,
       "extern \"C\" __global__ void __launch_bounds__(", frame.threads,
       frame.blocks > 0 ? absl::StrCat(", ", frame.blocks) : "", ") ", kEntry,
-      "(", Parameters(frame), ") {\n  iso_note(0);\n  iso_release();\n",
-      Ahead(frame), body, "  iso_note(2);\n}\n");
+      "(", Parameters(frame), ") {\n  iso_note(0);\n",
+      frame.releases ? "" : "  iso_release();\n", Ahead(frame), body,
+      "  iso_note(2);\n}\n");
 }
 
 std::string NotingText(const std::string& text, uint64_t address) {

@@ -35,6 +35,7 @@ struct KernelSource {
   int shared_bytes = 0;  // dynamic shared memory
   int cluster = 1;       // blocks along z that work together
   int lanes = 1;         // threads that share a row of results
+  int fill = 1;          // blocks that keep a multiprocessor busy
   std::vector<TensorMap> maps = {};
 };
 
@@ -59,13 +60,14 @@ struct KernelFrame {
   int maps = 0;              // parameters map0, map1, ... of type iso_map
   std::string helpers = {};  // before the kernel
   int threads = 1;
-  int lanes = 1;   // threads that share a row of results
-  int blocks = 0;  // on a multiprocessor at a time; 0: as many as fit
+  int lanes = 1;          // threads that share a row of results
+  int blocks = 0;         // on a multiprocessor at a time; 0: as many as fit
+  bool releases = false;  // the body calls iso_release()
 };
 
-// The text of a kernel. It lets the next kernel be set up, asks for what is to
-// come ahead, and then does what `body` says, which calls iso_wait() before it
-// reads anything but constants.
+// The text of a kernel. It lets the next kernel be set up, unless the body does
+// that later, asks for what is to come ahead, and then does what `body` says,
+// which calls iso_wait() before it reads anything but constants.
 std::string KernelText(const KernelFrame& frame, absl::string_view body);
 
 // The text of a kernel that notes at this address when it runs: 6 numbers of 64

@@ -9,7 +9,7 @@ namespace isomer::cuda {
 
 struct Prediction {
   double us = 0;              // on one stream
-  double scheduled_us = 0;    // on as many as the program has
+  double scheduled_us = 0;    // on as many as the program has, if that helps
   double measured_share = 0;  // of the time, from 0 to 1
 };
 

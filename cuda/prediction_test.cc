@@ -60,39 +60,71 @@ TEST(Prediction, EstimatesAreScaledAsTheirFamilyIs) {
 }
 
 // Two kernels side by side, one of which is two steps, and one behind both.
-TEST(Prediction, StepsOfSeveralStreamsTakeWhatTheirKernelsTake) {
-  Program program;
-  program.planned = {{"conv", "conv a", 1},
-                     {"concat", "concat b", 1},
-                     {"conv", "conv c", 1},
-                     {"pool", "pool d", 1}};
-  auto add = [&](int kernel, const char* signature, Schedule::Place place) {
+class SeveralStreams : public testing::Test {
+ protected:
+  SeveralStreams() {
+    program_.planned = {{"conv", "conv a", 1},
+                        {"concat", "concat b", 1},
+                        {"conv", "conv c", 1},
+                        {"pool", "pool d", 1}};
+    program_.units = 100;
+    Add(0, "conv a", {.stream = 0});
+    Add(1, "concat b", {.stream = 1});
+    Add(1, "concat b", {.stream = 1});
+    Add(3, "conv c; pool d", {.stream = 0, .after = {2}});
+    program_.schedule.streams = 2;
+  }
+
+  void Add(int kernel, const char* signature, Schedule::Place place) {
     Step step;
     step.kernel = kernel;
     step.signature = signature;
-    program.steps.push_back(std::move(step));
-    program.schedule.steps.push_back(std::move(place));
-  };
-  add(0, "conv a", {.stream = 0});
-  add(1, "concat b", {.stream = 1});
-  add(1, "concat b", {.stream = 1});
-  add(3, "conv c; pool d", {.stream = 0, .after = {2}});
-  program.schedule.streams = 2;
-  auto with = [&](const char* us) {
-    return Predict(program,
-                   Measured(absl::Substitute("concat b | $0 2026-11-15 me x\n"
-                                             "conv a | $0 2026-11-15 me x\n"
-                                             "conv c | 2 2026-11-15 me x\n"
-                                             "pool d | 3 2026-11-15 me x\n",
-                                             us)));
-  };
-  EXPECT_DOUBLE_EQ(with("4").us, 4 + 4 + 5);
-  // The other stream starts later, and is waited for.
-  EXPECT_DOUBLE_EQ(with("4").scheduled_us, 1.5 + 4 + 1.5 + 5);
-  // Kernels leave each other little.
-  EXPECT_DOUBLE_EQ(with("40").scheduled_us, 40 + 40 + 5 - 4);
-  program.schedule.streams = 1;
-  EXPECT_DOUBLE_EQ(with("40").scheduled_us, 40 + 40 + 5);
+    auto add = [&](const char* name, int blocks, int fill) {
+      step.variants.push_back({.name = name, .source = [=] {
+                                 KernelSource source;
+                                 source.grid = {blocks / 10, 10, 1};
+                                 source.fill = fill;
+                                 return source;
+                               }});
+    };
+    add("all", 500, 1);
+    add("half", 50, 1);
+    add("most", 240, 3);
+    step.variants.push_back({"library", nullptr, LibraryProduct()});
+    program_.steps.push_back(std::move(step));
+    program_.schedule.steps.push_back(std::move(place));
+  }
+
+  Prediction With(const char* us, const char* variant) const {
+    return Predict(program_,
+                   Measured(absl::Substitute("concat b | $0 2026-11-15 me $1\n"
+                                             "conv a | $0 2026-11-15 me $1\n"
+                                             "conv c | 2 2026-11-15 me $1\n"
+                                             "pool d | 3 2026-11-15 me $1\n",
+                                             us, variant)));
+  }
+
+  Program program_;
+};
+
+TEST_F(SeveralStreams, OthersAreWaitedFor) {
+  EXPECT_DOUBLE_EQ(With("4", "half").us, 4 + 4 + 5);
+  // The other stream starts later.
+  EXPECT_DOUBLE_EQ(With("4", "half").scheduled_us, 0.9 + 4 + 0.9 + 5);
+  EXPECT_DOUBLE_EQ(With("40", "half").scheduled_us, 0.9 + 40 + 0.9 + 5);
+  program_.schedule.streams = 1;
+  EXPECT_DOUBLE_EQ(With("4", "half").scheduled_us, 4 + 4 + 5);
+}
+
+TEST_F(SeveralStreams, KernelsShareTheDevice) {
+  EXPECT_DOUBLE_EQ(With("40", "library").scheduled_us,
+                   With("40", "half").scheduled_us);
+  // One is alone first, and the other last.
+  EXPECT_NEAR(With("40", "most").scheduled_us,
+              0.9 + (40 - 0.9) * 1.6 + 0.9 + 0.9 + 5, 1e-6);
+  EXPECT_DOUBLE_EQ(With("40", "all").scheduled_us, 40 + 40 + 5);
+  // What is not known any more runs as is likeliest.
+  EXPECT_DOUBLE_EQ(With("40", "gone").scheduled_us, 40 + 40 + 5);
 }
 
 }  // namespace

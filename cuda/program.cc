@@ -68,6 +68,7 @@ class Maker {
         *graph_, kernels_,
         placement_.FoldedBytes() + options_.part_of_bytes.value_or(0));
     program_.cold = cold_.any();
+    program_.units = options_.units;
     const std::map<size_t, AttentionPlan> attentions =
         FindAttention(*graph_, kernels_);
     std::set<size_t> later;

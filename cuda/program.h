@@ -101,10 +101,14 @@ struct Schedule {
     return p.stream < static_cast<int>(place.ended.size()) &&
            p.number < place.ended[p.stream];
   }
-  // What the program takes on these streams, in microseconds, if its steps take
-  // so long: those on other streams are waited for, and kernels leave others
-  // little of the device. No more than one after the other.
-  double SideBySide(absl::Span<const double> steps_us) const;
+  // What is known of a step: how long it takes alone, and how much of the
+  // device it wants meanwhile, as a share.
+  struct Load {
+    double us = 0, share = 1;
+  };
+  // What the program takes on these streams, in microseconds. No more than its
+  // steps take one after the other.
+  double SideBySide(absl::Span<const Load> loads) const;
 };
 
 struct Program {
@@ -117,6 +121,7 @@ struct Program {
   int64_t arena_bytes = 0;
   int64_t constant_bytes = 0;
   bool cold = false;  // constants come from memory in every run
+  int units = 132;    // multiprocessors of the device
 };
 
 struct ProgramOptions {

@@ -748,14 +748,16 @@ TEST(Schedule, BranchesRunSideBySide) {
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_GT(p->schedule.streams, 1);
   const auto kernels = static_cast<double>(p->steps.size());
-  auto takes = [&](double us) {
-    return p->schedule.SideBySide(std::vector<double>(p->steps.size(), us));
+  auto takes = [&](double us, double share) {
+    return p->schedule.SideBySide(
+        std::vector<Schedule::Load>(p->steps.size(), {us, share}));
   };
-  EXPECT_LT(takes(4), 0.98 * 4 * kernels);
-  // Long ones do not share the device.
-  EXPECT_EQ(takes(1000), 999 * kernels);
+  EXPECT_LT(takes(4, 0.25), 0.98 * 4 * kernels);
+  // Those that want all of the device do not share it.
+  EXPECT_LT(takes(1000, 0.25), takes(1000, 0.75));
+  EXPECT_EQ(takes(1000, 1), 1000 * kernels);
   // What takes longer than one after the other is not done.
-  EXPECT_EQ(takes(0.125), 0.125 * kernels);
+  EXPECT_EQ(takes(0.125, 0.25), 0.125 * kernels);
   ExpectOrdered(*p);
   // A wait for what has ended anyway is left out.
   size_t waits = 0;
@@ -774,7 +776,8 @@ TEST(Schedule, AChainIsOneStream) {
   const auto p = Make(kChain);
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(p->schedule.streams, 1);
-  EXPECT_EQ(p->schedule.SideBySide(std::vector<double>(p->steps.size(), 2)),
+  EXPECT_EQ(p->schedule.SideBySide(std::vector<Schedule::Load>(
+                p->steps.size(), {.us = 2, .share = 0.25})),
             2.0 * p->steps.size());
   ExpectOrdered(*p);
   // Of what is computed, two results are alive at one time.

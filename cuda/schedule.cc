@@ -3,6 +3,7 @@
 #include "cuda/schedule.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 namespace isomer::cuda {
@@ -12,9 +13,9 @@ namespace {
 // Microseconds: of the shortest kernel, and what waiting for another stream
 // takes longer than following a kernel of one's own.
 constexpr double kShortest = 2, kCrossing = 1.5;
-// What a kernel leaves to those on other streams at most, while it starts and
-// ends: it has most multiprocessors to itself in between.
-constexpr double kLeft = 1;
+// What a step waits longer that waits for other streams: for each of them, as
+// it measures, and because it is not set up while the one before it runs.
+constexpr double kWait = 0.9;
 // What streams have to save, as a share of the whole.
 constexpr double kWorthwhile = 0.02;
 
@@ -131,6 +132,79 @@ class Scheduler {
   std::vector<double> ends_;  // by step
 };
 
+// A schedule as it runs. While steps want more of the device than there is, all
+// of them take longer.
+class Simulation {
+ public:
+  Simulation(const Schedule& schedule, absl::Span<const Schedule::Load> loads)
+      : schedule_(schedule),
+        loads_(loads),
+        lanes_(schedule.streams),
+        ends_(loads.size(), kNever) {
+    for (size_t i = 0; i < loads.size(); ++i) {
+      lanes_[schedule.steps[i].stream].steps.push_back(static_cast<int>(i));
+    }
+    for (size_t s = 1; s < lanes_.size(); ++s) lanes_[s].end = kWait;
+  }
+
+  double Run() {
+    for (double now = 0;;) {
+      double wanted = 0, next = kNever;  // when a step starts or ends
+      for (Lane& lane : lanes_) {
+        if (!lane.busy) next = std::min(next, Start(lane, now));
+        if (lane.busy) wanted += loads_[lane.steps[lane.next]].share;
+      }
+      const double slower = std::max(1.0, wanted);
+      for (const Lane& lane : lanes_) {
+        if (lane.busy) next = std::min(next, now + lane.left * slower);
+      }
+      if (next == kNever) return now;
+      for (Lane& lane : lanes_) {
+        if (!lane.busy) continue;
+        if (now + lane.left * slower <= next) {
+          ends_[lane.steps[lane.next++]] = lane.end = next;
+          lane.busy = false;
+        } else {
+          lane.left -= (next - now) / slower;
+        }
+      }
+      now = next;
+    }
+  }
+
+ private:
+  static constexpr double kNever = std::numeric_limits<double>::infinity();
+
+  struct Lane {
+    std::vector<int> steps;
+    size_t next = 0;
+    double end = 0;  // of the step before
+    bool busy = false;
+    double left = 0;  // of the step, if nothing else ran
+  };
+
+  // Starts the next step, or says when it can start as far as that is known.
+  double Start(Lane& lane, double now) const {
+    if (lane.next == lane.steps.size()) return kNever;
+    const int step = lane.steps[lane.next];
+    const std::vector<int>& after = schedule_.steps[step].after;
+    double start = lane.end;
+    if (!after.empty() && lane.next > 0) start += kWait;
+    for (int k : after) {
+      start = std::max(start, ends_[k] + kWait * after.size());
+    }
+    if (start > now) return start;
+    lane.busy = true;
+    lane.left = loads_[step].us;
+    return kNever;
+  }
+
+  const Schedule& schedule_;
+  const absl::Span<const Schedule::Load> loads_;
+  std::vector<Lane> lanes_;
+  std::vector<double> ends_;  // by step
+};
+
 }  // namespace
 
 Schedule MakeSchedule(const Program& program, int max_streams) {
@@ -139,20 +213,11 @@ Schedule MakeSchedule(const Program& program, int max_streams) {
   return several.us < (1 - kWorthwhile) * one.us ? several : one;
 }
 
-double Schedule::SideBySide(absl::Span<const double> steps_us) const {
-  std::vector<double> free(streams, kCrossing), ends;
-  free[0] = 0;
-  double in_a_row = 0, end = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    double& now = free[steps[i].stream];
-    for (int k : steps[i].after) now = std::max(now, ends[k] + kCrossing);
-    now += steps_us[i];
-    ends.push_back(now);
-    in_a_row += steps_us[i];
-    end = std::max(end, now);
-  }
-  const double shared = in_a_row - kLeft * static_cast<double>(steps.size());
-  return streams == 1 ? in_a_row : std::min(in_a_row, std::max(end, shared));
+double Schedule::SideBySide(absl::Span<const Load> loads) const {
+  double in_a_row = 0;
+  for (const Load& l : loads) in_a_row += l.us;
+  if (streams == 1) return in_a_row;
+  return std::min(in_a_row, Simulation(*this, loads).Run());
 }
 
 }  // namespace isomer::cuda

@@ -27,6 +27,11 @@ namespace isomer::cli {
 
 namespace {
 
+constexpr char kNoDevice[] = "none";
+
+// What a form of the model takes: as measured, or as predicted.
+double TimeOf(const Measured& m) { return m.us > 0 ? m.us : m.predicted_us; }
+
 std::string Short(const std::string& text, size_t most) {
   return text.size() <= most ? text : text.substr(0, most - 3) + "...";
 }
@@ -64,9 +69,12 @@ void PrintTable(const std::vector<Measured>& all) {
   absl::PrintF("%-24s %11s", "", "original");
   if (all.size() > 1) absl::PrintF(" %11s", "optimised");
   absl::PrintF("\n");
-  PrintRow("measured", "us", 2, all, [](const Measured& m) { return m.us; });
-  PrintRow("clock then", "MHz", 0, all,
-           [](const Measured& m) { return m.mhz; });
+  const bool measured = all[0].us > 0;
+  if (measured) {
+    PrintRow("measured", "us", 2, all, [](const Measured& m) { return m.us; });
+    PrintRow("clock then", "MHz", 0, all,
+             [](const Measured& m) { return m.mhz; });
+  }
   PrintRow("predicted", "us", 2, all,
            [](const Measured& m) { return m.predicted_us; });
   PrintRow("planned", "us", 2, all,
@@ -80,8 +88,10 @@ void PrintTable(const std::vector<Measured>& all) {
            [](const Measured& m) { return m.weight_bytes / 1e6; });
   PrintRow("activations", "MB", 1, all,
            [](const Measured& m) { return m.arena_bytes / 1e6; });
-  PrintRow("compiling and timing", "s", 1, all,
-           [](const Measured& m) { return m.compile_seconds; });
+  if (measured) {
+    PrintRow("compiling and timing", "s", 1, all,
+             [](const Measured& m) { return m.compile_seconds; });
+  }
   if (all[0].error) {
     absl::PrintF("%-24s", "error against the CPU");
     for (const Measured& m : all) absl::PrintF(" %11.2e", *m.error);
@@ -101,9 +111,16 @@ absl::StatusOr<cost::Profile> ProfileOf(const Args& args,
 
 absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
-  ASSIGN_OR_RETURN(request.device,
-                   cuda::Device::Open(args.String("device", "cuda:0")));
-  ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
+  const std::string device = args.String("device", "cuda:0");
+  if (device != kNoDevice) {
+    ASSIGN_OR_RETURN(request.device, cuda::Device::Open(device));
+    ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
+  }
+  for (const char* flag :
+       {"check", "original-out", "out", "kernels", "trace"}) {
+    if (device != kNoDevice || !args.Has(flag)) continue;
+    return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
+  }
   request.tune = !args.Has("no-tune");
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
@@ -162,10 +179,11 @@ absl::StatusOr<Best> MeasureBest(const Args& args, const Graph& graph,
                     *m.error);
       out.agree = false;
     }
-    if (m.us < all[best].us) best = i;
+    if (TimeOf(m) < TimeOf(all[best])) best = i;
     if (i == 0) continue;
     Json item = Json::Object();
-    item.Set("searched_with", costs[i]).Set("us", m.us);
+    item.Set("searched_with", costs[i])
+        .Set(m.us > 0 ? "us" : "predicted_us", TimeOf(m));
     out.candidates.Add(std::move(item));
   }
   out.all.push_back(all[0]);
@@ -213,12 +231,16 @@ absl::Status WriteResults(const Args& args, const ir::Graph& graph,
 }
 
 void PrintSpread(const std::vector<Measured>& spread) {
-  absl::PrintF("\n%11s %11s %11s %8s  graphs between the two, in us\n",
-               "measured", "predicted", "planned", "kernels");
+  const bool measured = spread[0].us > 0;
+  absl::PrintF("\n%s%11s %11s %8s  graphs between the two, in us\n",
+               measured ? "   measured " : "", "predicted", "planned",
+               "kernels");
   for (const Measured& m : spread) {
-    absl::PrintF("%11.2f %11.2f %11.2f %8d\n", m.us, m.predicted_us,
-                 m.planned_us, m.kernels);
+    if (measured) absl::PrintF("%11.2f ", m.us);
+    absl::PrintF("%11.2f %11.2f %8d\n", m.predicted_us, m.planned_us,
+                 m.kernels);
   }
+  if (!measured) return;
   const Ordered o = OrderOf(spread);
   absl::PrintF(
       "%d pairs are more than 3 %% apart; %d are predicted in that order, %d "
@@ -242,6 +264,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   ASSIGN_OR_RETURN(
       const Graph graph,
       Graph::FromOnnx(args.positionals()[0], {shapes.shapes, shapes.dims}));
+  const std::string device = request.device ? request.device->name() : "no GPU";
   ASSIGN_OR_RETURN(Best best, MeasureBest(args, graph, request));
   std::vector<Measured> spread;
   if (args.Has("candidates")) {
@@ -256,7 +279,7 @@ absl::StatusOr<int> Bench(const Args& args) {
   if (args.Has("json")) {
     Json report = Json::Object(), between = Json::Array();
     report.Set("model", args.positionals()[0])
-        .Set("device", request.device->name())
+        .Set("device", device)
         .Set("original", ToJson(all[0]));
     if (all.size() > 1) {
       report.Set("optimised", ToJson(all[1]))
@@ -268,7 +291,7 @@ absl::StatusOr<int> Bench(const Args& args) {
     absl::PrintF("%s\n", report.ToString());
     return best.agree ? 0 : 1;
   }
-  absl::PrintF("%s on %s\n", args.positionals()[0], request.device->name());
+  absl::PrintF("%s on %s\n", args.positionals()[0], device);
   PrintTable(all);
   if (all.size() > 1) {
     absl::PrintF("%-24s %11s %11.1f  s\n", "search", "", best.search_seconds);
@@ -283,7 +306,8 @@ absl::StatusOr<int> Bench(const Args& args) {
 Verb BenchVerb() {
   std::vector<Flag> flags = ShapeFlags();
   flags.push_back({"batch", "N", "the size of a dimension named batch"});
-  flags.push_back({"device", "NAME", "the GPU (default cuda:0)"});
+  flags.push_back({"device", "NAME",
+                   "the GPU (default cuda:0); none: predict without one"});
   flags.push_back({"target", "NAME", "what plans are made for (default h200)"});
   flags.push_back({"budget", "TIME", "how long to search (default 10s)"});
   flags.push_back({"original-only", "", "measure the model as it is alone"});
@@ -314,9 +338,9 @@ Verb BenchVerb() {
       "measure a model on a GPU, as it is and optimised",
       "Runs the model as one CUDA graph, first as it is, then optimised: "
       "with estimated and\nwith measured costs, whichever is faster. Predicted "
-      "is the sum of what the profile has for\nthe kernels, planned that of "
-      "estimates. The floor is what moving weights once and the\n"
-      "arithmetic take at least.",
+      "is what kernels take by the profile,\nas they are scheduled; planned is "
+      "the sum of estimates. The floor is what moving weights\nonce and the "
+      "arithmetic take at least. With --device none nothing is measured.",
       {"MODEL"},
       flags,
       Bench};

@@ -125,17 +125,28 @@ struct Running {
   }
 };
 
-absl::StatusOr<Running> Start(const ir::Graph& graph,
-                              const MeasureRequest& request) {
+// What is known of a program before it runs.
+Measured Foreseen(const cuda::Program& program, const MeasureRequest& request) {
   Measured m;
-  ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::ProgramFor(*request.device, graph, *request.cost));
   m.kernels = static_cast<int64_t>(program.steps.size());
   m.weight_bytes = program.constant_bytes;
   m.arena_bytes = program.arena_bytes;
   m.floor_us = FloorUs(program, request.cost->target());
   for (const cuda::PlannedKernel& k : program.planned) m.planned_us += k.us;
   const cuda::Prediction predicted = cuda::Predict(program, *request.profile);
+  const bool one = request.streams == cuda::ExecutorOptions::Streams::kOne ||
+                   predicted.scheduled_us >= predicted.us;
+  m.predicted_us = one ? predicted.us : predicted.scheduled_us;
+  m.streams = one ? 1 : program.schedule.streams;
+  m.measured_share = predicted.measured_share;
+  return m;
+}
+
+absl::StatusOr<Running> Start(const ir::Graph& graph,
+                              const MeasureRequest& request) {
+  ASSIGN_OR_RETURN(cuda::Program program,
+                   cuda::ProgramFor(*request.device, graph, *request.cost));
+  Measured m = Foreseen(program, request);
   cuda::ExecutorOptions options;
   options.tune = request.tune;
   options.choices = request.choices;
@@ -147,8 +158,6 @@ absl::StatusOr<Running> Start(const ir::Graph& graph,
   m.compile_seconds = executor->compile_seconds();
   m.streams = executor->streams();
   m.choices = executor->choices();
-  m.predicted_us = m.streams > 1 ? predicted.scheduled_us : predicted.us;
-  m.measured_share = predicted.measured_share;
   ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
   if (request.check) {
@@ -207,6 +216,11 @@ absl::Status TimeKernels(const MeasureRequest& request, Running& running) {
 absl::StatusOr<std::vector<Measured>> MeasureAll(
     absl::Span<const ir::Graph* const> graphs, MeasureRequest request) {
   std::vector<Measured> out;
+  for (size_t i = 0; i < graphs.size() && request.device == nullptr; ++i) {
+    ASSIGN_OR_RETURN(const cuda::Program program,
+                     cuda::MakeProgram(*graphs[i], *request.cost));
+    out.push_back(Foreseen(program, request));
+  }
   while (out.size() < graphs.size()) {
     std::vector<Running> together;
     for (size_t i = out.size(); i < graphs.size(); ++i) {
@@ -243,17 +257,19 @@ absl::StatusOr<Measured> Measure(const ir::Graph& graph,
 
 Json ToJson(const Measured& m) {
   Json out = Json::Object(), steps = Json::Array();
-  out.Set("us", m.us)
-      .Set("mhz", m.mhz)
-      .Set("planned_us", m.planned_us)
+  if (m.us > 0) {
+    out.Set("us", m.us)
+        .Set("mhz", m.mhz)
+        .Set("compile_seconds", m.compile_seconds);
+  }
+  out.Set("planned_us", m.planned_us)
       .Set("predicted_us", m.predicted_us)
       .Set("measured_share", m.measured_share)
       .Set("floor_us", m.floor_us)
       .Set("kernels", m.kernels)
       .Set("streams", m.streams)
       .Set("weight_bytes", m.weight_bytes)
-      .Set("activation_bytes", m.arena_bytes)
-      .Set("compile_seconds", m.compile_seconds);
+      .Set("activation_bytes", m.arena_bytes);
   if (m.error) out.Set("error", *m.error).Set("agrees", m.agrees);
   if (!m.steps.empty()) out.Set("on_one_stream_us", m.on_one_stream_us);
   for (const cuda::StepTime& s : m.steps) {

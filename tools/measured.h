@@ -34,7 +34,7 @@ struct KernelTime {
 
 // One form of the model on the device.
 struct Measured {
-  double us = 0;                // measured, whole
+  double us = 0;                // measured, whole; 0: it was not
   double mhz = 0;               // of the device then
   double on_one_stream_us = 0;  // if steps are asked for
   double planned_us = 0;        // as the cost model says
@@ -55,8 +55,8 @@ struct Measured {
 };
 
 struct MeasureRequest {
-  std::shared_ptr<cuda::Device> device;
-  std::shared_ptr<cuda::Clock> clock;  // of the device
+  std::shared_ptr<cuda::Device> device;  // null: predict alone
+  std::shared_ptr<cuda::Clock> clock;    // of the device
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
   bool tune = true, check = false, outputs = false;
