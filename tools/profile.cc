@@ -2,6 +2,7 @@
 #include "cost_model/profile.h"
 
 #include <algorithm>
+#include <atomic>
 #include <future>
 #include <map>
 #include <optional>
@@ -92,8 +93,9 @@ class Profiler {
     const size_t all = profile_.entries().size();
     absl::PrintF(
         "%s: %d kernels measured, %d of them now; %d that searches consider "
-        "are not\n",
-        request_.out, all, all - known, missing.size() - (all - of_models));
+        "are not, %d of which cannot be, each by itself\n",
+        request_.out, all, all - known, missing.size() - (all - of_models),
+        impossible_.load());
     return absl::OkStatus();
   }
 
@@ -270,7 +272,7 @@ class Profiler {
 
   // Those that are no kernel of their own are left out.
   absl::StatusOr<std::vector<Alone>> Compiled(
-      absl::Span<const Considered> kernels) const {
+      absl::Span<const Considered> kernels) {
     std::vector<std::optional<Alone>> made(kernels.size());
     ForAll(static_cast<int64_t>(kernels.size()), [&](int64_t i) {
       if (IsOver()) return;
@@ -278,11 +280,15 @@ class Profiler {
       auto graph = KernelGraph(c.signature);
       if (!graph.ok() ||
           !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
+        ++impossible_;
         return;
       }
       auto program = cuda::ProgramFor(*request_.measure.device, *graph,
                                       *request_.measure.cost, c.constant_bytes);
-      if (!program.ok()) return;
+      if (!program.ok()) {
+        ++impossible_;
+        return;
+      }
       made[i] = {c.signature, *std::move(graph), *std::move(program)};
     });
     std::vector<Alone> all;
@@ -303,7 +309,10 @@ class Profiler {
     const auto executor = cuda::Executor::Create(
         request_.measure.device, std::move(alone.program), options);
     if (absl::IsDataLoss(executor.status())) return executor.status();
-    if (!executor.ok()) return absl::OkStatus();
+    if (!executor.ok()) {
+      ++impossible_;
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(alone.graph, 0));
     RETURN_IF_ERROR((*executor)->Run(inputs).status());
     ASSIGN_OR_RETURN(const auto steps, request_.measure.clock->Watch([&] {
@@ -317,6 +326,7 @@ class Profiler {
 
   Request request_;
   cost::Profile profile_, older_;
+  std::atomic<int64_t> impossible_ = 0;  // to measure by themselves
   absl::Time written_ = absl::InfinitePast();
 };
 
