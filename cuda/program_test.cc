@@ -444,6 +444,22 @@ TEST(Program, KernelsAreKnownByWhatASearchCallsThem) {
   ASSERT_EQ(kernels.size(), 1u);
   EXPECT_EQ((*planned)[0].searched_as, kernels[0].signature);
   EXPECT_TRUE(absl::StrContains(kernels[0].signature, "gather("));
+
+  // Where a search has a view, the executor's kernel may read what it is of.
+  graph = ir::ParseGraph(
+      "input x: f16[5,1,512]\nconst i: i64[] = 0\n"
+      "const w: f16[512,8192] = 0.5\ng = gather(x, i, axis=0)\n"
+      "m = matmul(g, w)\n"
+      "a = slice(m, axes=[1], from=[0], to=[512], step=[1])\n"
+      "b = slice(m, axes=[1], from=[512], to=[1024], step=[1])\n"
+      "s = add(a, b)\noutput y = s\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  const auto with_view = PlannedKernels(*graph, H200());
+  ASSERT_TRUE(with_view.ok()) << with_view.status();
+  ASSERT_EQ(with_view->size(), 2u);
+  EXPECT_TRUE(absl::StrContains((*with_view)[0].signature, "slice("));
+  EXPECT_EQ((*with_view)[0].searched_as,
+            "matmul matmul(a,b) a:f16[1,512] b:f16[512,8192]*");
 }
 
 // What a part of a model reads and makes lies as it does within the model.
