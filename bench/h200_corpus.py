@@ -44,7 +44,7 @@ def name(model):
 def predicted(args, row):
     """The row, with what is predicted now."""
     model = next(m for m in args.models if name(m) == (row["network"], row["batch"]))
-    how = ("--profile", args.profile, "--device", "none")
+    how = ("--profile", args.profile, "--device", "none", "--original-only")
     figures, error = isomer_bench.finish(isomer_bench.start(args, randomised(args, model), *how))
     if error:
         sys.exit(f"{model.stem}: {error}")
