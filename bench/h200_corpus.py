@@ -7,7 +7,7 @@
 Gives each model random weights and measures it with `isomer bench`: as it is,
 optimised, and graphs between the two. Prints what bench/h200_profile.py --errors
 says of them, and exits as that does. Models with operators that have no kernel
-are named and left out.
+are named and left out. With --check the results have to be those of the CPU.
 
 With --jobs N, N models at a time compile and choose kernels beforehand; then one
 after the other is measured, and nothing else runs.
@@ -43,7 +43,7 @@ def name(model):
 
 def predicted(args, row):
     """The row, with what is predicted now."""
-    model = next(m for m in args.models if name(m) == (row["network"], row["batch"]))
+    model = {name(m): m for m in args.models}[row["network"], row["batch"]]
     how = ("--profile", args.profile, "--device", "none", "--original-only")
     figures, error = isomer_bench.finish(isomer_bench.start(args, randomised(args, model), *how))
     if error:
@@ -72,6 +72,7 @@ def main():
     parser.add_argument("--models", type=pathlib.Path, nargs="+", default=sorted(pathlib.Path("models").glob("*.onnx")))
     parser.add_argument("--profile", default="builtin", help="to search and to predict with")
     parser.add_argument("--kernels", action="store_true", help="time kernels too, for bench/h200_profile.py")
+    parser.add_argument("--check", action="store_true", help="compare results with those of the CPU")
     parser.add_argument("--measured", type=pathlib.Path, help="figures that this wrote on a GPU, to predict again")
     args = parser.parse_args()
     temporary = isomer_bench.make_work(args)
@@ -91,7 +92,7 @@ def main():
             isomer_bench.forget_choices(args)
     rows, failed = [], False
     for model in models:
-        figures, error = bench(model)
+        figures, error = bench(model, *["--check"] * args.check)
         if figures:
             network, batch = name(model)
             rows.append({"network": network, "batch": batch, "isomer": figures})

@@ -10,11 +10,12 @@ namespace isomer::cuda {
 
 namespace {
 
-// Microseconds: of the shortest kernel, and what waiting for another stream
-// takes longer than following a kernel of one's own.
+// Microseconds of a schedule that is made by estimates, which are too long for
+// short kernels: of the shortest one, and what waiting for another stream takes
+// longer than following a kernel of one's own.
 constexpr double kShortest = 2, kCrossing = 1.5;
-// What a step waits longer that waits for other streams: for each of them, as
-// it measures, and because it is not set up while the one before it runs.
+// As it measures: what a step waits longer that waits for other streams, for
+// each of them, and because it is not set up while the one before it runs.
 constexpr double kWait = 0.9;
 // What streams have to save, as a share of the whole.
 constexpr double kWorthwhile = 0.02;
