@@ -60,6 +60,8 @@ expect 2 "broken.rules:1:" rules check "$scratch/broken.rules"
 expect 0 "predicted" bench --device none --original-only "$scratch/a.onnx"
 expect 0 '"predicted_us"' bench --device none --original-only --json \
   "$scratch/a.onnx"
+expect 2 "--device none predicts without one" bench --device nope \
+  "$scratch/a.onnx"
 expect 2 "flag --check needs a GPU" bench --device none --check \
   "$scratch/a.onnx"
 

@@ -113,7 +113,13 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
   const std::string device = args.String("device", "cuda:0");
   if (device != kNoDevice) {
-    ASSIGN_OR_RETURN(request.device, cuda::Device::Open(device));
+    const auto opened = cuda::Device::Open(device);
+    if (!opened.ok()) {
+      return absl::Status(opened.status().code(),
+                          absl::StrCat(opened.status().message(),
+                                       "; --device none predicts without one"));
+    }
+    request.device = *opened;
     ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
   }
   for (const char* flag :
