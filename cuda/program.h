@@ -121,7 +121,7 @@ struct Program {
   int64_t arena_bytes = 0;
   int64_t constant_bytes = 0;
   bool cold = false;  // constants come from memory in every run
-  int units = 132;    // multiprocessors of the device
+  int units = 1;      // multiprocessors of the device
 };
 
 struct ProgramOptions {

@@ -217,7 +217,6 @@ Schedule MakeSchedule(const Program& program, int max_streams) {
 double Schedule::SideBySide(absl::Span<const Load> loads) const {
   double in_a_row = 0;
   for (const Load& l : loads) in_a_row += l.us;
-  if (streams == 1) return in_a_row;
   return std::min(in_a_row, Simulation(*this, loads).Run());
 }
 

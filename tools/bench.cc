@@ -112,7 +112,13 @@ absl::StatusOr<cost::Profile> ProfileOf(const Args& args,
 absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
   const std::string device = args.String("device", "cuda:0");
-  if (device != kNoDevice) {
+  if (device == kNoDevice) {
+    for (const char* flag :
+         {"check", "original-out", "out", "kernels", "trace"}) {
+      if (!args.Has(flag)) continue;
+      return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
+    }
+  } else {
     const auto opened = cuda::Device::Open(device);
     if (!opened.ok()) {
       return absl::Status(opened.status().code(),
@@ -121,11 +127,6 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
     }
     request.device = *opened;
     ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
-  }
-  for (const char* flag :
-       {"check", "original-out", "out", "kernels", "trace"}) {
-    if (device != kNoDevice || !args.Has(flag)) continue;
-    return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
   }
   request.tune = !args.Has("no-tune");
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));

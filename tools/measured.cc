@@ -216,10 +216,13 @@ absl::Status TimeKernels(const MeasureRequest& request, Running& running) {
 absl::StatusOr<std::vector<Measured>> MeasureAll(
     absl::Span<const ir::Graph* const> graphs, MeasureRequest request) {
   std::vector<Measured> out;
-  for (size_t i = 0; i < graphs.size() && request.device == nullptr; ++i) {
-    ASSIGN_OR_RETURN(const cuda::Program program,
-                     cuda::MakeProgram(*graphs[i], *request.cost));
-    out.push_back(Foreseen(program, request));
+  if (request.device == nullptr) {
+    for (const ir::Graph* g : graphs) {
+      ASSIGN_OR_RETURN(const cuda::Program program,
+                       cuda::MakeProgram(*g, *request.cost));
+      out.push_back(Foreseen(program, request));
+    }
+    return out;
   }
   while (out.size() < graphs.size()) {
     std::vector<Running> together;

@@ -270,26 +270,27 @@ class Profiler {
     return absl::OkStatus();
   }
 
-  // Those that are no kernel of their own are left out.
+  // Nothing if it is no kernel of its own.
+  std::optional<Alone> MakeAlone(const Considered& c) const {
+    auto graph = KernelGraph(c.signature);
+    if (!graph.ok() ||
+        !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
+      return std::nullopt;
+    }
+    auto program = cuda::ProgramFor(*request_.measure.device, *graph,
+                                    *request_.measure.cost, c.constant_bytes);
+    if (!program.ok()) return std::nullopt;
+    return Alone{c.signature, *std::move(graph), *std::move(program)};
+  }
+
+  // Those that are kernels of their own, ready to be loaded.
   absl::StatusOr<std::vector<Alone>> Compiled(
       absl::Span<const Considered> kernels) {
     std::vector<std::optional<Alone>> made(kernels.size());
     ForAll(static_cast<int64_t>(kernels.size()), [&](int64_t i) {
       if (IsOver()) return;
-      const Considered& c = kernels[i];
-      auto graph = KernelGraph(c.signature);
-      if (!graph.ok() ||
-          !IsPlannedAs(*graph, c.signature, *request_.measure.cost)) {
-        ++impossible_;
-        return;
-      }
-      auto program = cuda::ProgramFor(*request_.measure.device, *graph,
-                                      *request_.measure.cost, c.constant_bytes);
-      if (!program.ok()) {
-        ++impossible_;
-        return;
-      }
-      made[i] = {c.signature, *std::move(graph), *std::move(program)};
+      made[i] = MakeAlone(kernels[i]);
+      if (!made[i]) ++impossible_;
     });
     std::vector<Alone> all;
     for (std::optional<Alone>& a : made) {
