@@ -46,7 +46,7 @@ absl::StatusOr<std::unique_ptr<Clock>> Clock::Create(
   const std::string source = absl::StrReplaceAll(kSource, {{"ENTRY", kEntry}});
   ASSIGN_OR_RETURN(const std::string code,
                    compiler.Compile(source, out->device_->architecture()));
-  ASSIGN_OR_RETURN(out->function_, out->device_->Load(code, 0));
+  ASSIGN_OR_RETURN(out->function_, out->device_->Load(code, KernelSource()));
   ASSIGN_OR_RETURN(out->stream_, out->device_->NewStream());
   ASSIGN_OR_RETURN(out->counts_, out->device_->Allocate(sizeof(Counts)));
   return out;
@@ -61,7 +61,7 @@ absl::Status Clock::Read() {
   Counts counts;
   RETURN_IF_ERROR(device_->MakeCurrent());
   RETURN_IF_ERROR(
-      device_->Launch(function_, KernelSource(), {counts_}, false, stream_));
+      device_->Launch(function_, KernelSource(), {counts_}, {}, stream_));
   RETURN_IF_ERROR(
       device_->ReadAsync(counts.data(), counts_, sizeof(counts), stream_));
   RETURN_IF_ERROR(device_->Wait(stream_));

@@ -17,7 +17,7 @@ namespace {
 // Of cuda.h.
 constexpr int kOutOfMemory = 2, kNoDevice = 100, kEccError = 214;
 constexpr int kIllegalAddress = 700, kLaunchFailure = 719;
-constexpr int kUnits = 16, kMajor = 75, kMinor = 76;
+constexpr int kUnits = 16, kMajor = 75, kMinor = 76, kUnitSharedBytes = 81;
 constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;
 constexpr unsigned kNonBlocking = 1;
 constexpr int kThreadLocalCapture = 1;
@@ -183,6 +183,7 @@ absl::StatusOr<std::shared_ptr<Device>> Device::Open(absl::string_view name) {
   api.device_attribute(&major, kMajor, ordinal);
   api.device_attribute(&minor, kMinor, ordinal);
   api.device_attribute(&device->units_, kUnits, ordinal);
+  api.device_attribute(&device->unit_shared_bytes_, kUnitSharedBytes, ordinal);
   if (major < 9) {
     return Unsupported("CUDA: device ", ordinal, " has compute capability ",
                        major, ".", minor, "; kernels need 9.0 or later");
@@ -271,14 +272,23 @@ absl::Status Device::ReadAsync(void* to, DevicePointer from, int64_t bytes,
                absl::StrCat("reading ", bytes, " bytes"));
 }
 
+// Blocks that are set up early go where the kernel before ends first, several
+// to a multiprocessor while others stand idle: unless two do not fit.
+int Device::SharedBytes(const KernelSource& shape, bool apart) const {
+  const int64_t blocks = int64_t{shape.grid[0]} * shape.grid[1] * shape.grid[2];
+  if (!apart || !shape.apart || blocks > units_) return shape.shared_bytes;
+  return std::max(shape.shared_bytes, unit_shared_bytes_ / 2 + 1024);
+}
+
 absl::StatusOr<Device::Function> Device::Load(const std::string& code,
-                                              int shared_bytes) const {
+                                              const KernelSource& shape) const {
   RETURN_IF_ERROR(MakeCurrent());
   void *module = nullptr, *function = nullptr;
   RETURN_IF_ERROR(
       Check(api_->load_module(&module, code.data()), "loading a kernel"));
   RETURN_IF_ERROR(
       Check(api_->get_function(&function, module, kEntry), "finding a kernel"));
+  const int shared_bytes = SharedBytes(shape, true);
   if (shared_bytes > 48 * 1024) {
     RETURN_IF_ERROR(Check(
         api_->set_function_attribute(function, kMaxDynamicShared, shared_bytes),
@@ -290,7 +300,7 @@ absl::StatusOr<Device::Function> Device::Load(const std::string& code,
 
 absl::Status Device::Launch(Function f, const KernelSource& shape,
                             const std::vector<DevicePointer>& arguments,
-                            bool early, Stream stream) const {
+                            Setting setting, Stream stream) const {
   LaunchAttribute attributes[2] = {};
   LaunchConfig config = {};
   for (int d = 0; d < 3; ++d) {
@@ -298,7 +308,8 @@ absl::Status Device::Launch(Function f, const KernelSource& shape,
     config.block[d] = 1;
   }
   config.block[0] = static_cast<unsigned>(shape.block);
-  config.shared_bytes = static_cast<unsigned>(shape.shared_bytes);
+  config.shared_bytes =
+      static_cast<unsigned>(SharedBytes(shape, setting.apart));
   config.stream = stream;
   config.attributes = attributes;
   if (shape.cluster > 1) {
@@ -307,7 +318,7 @@ absl::Status Device::Launch(Function f, const KernelSource& shape,
     a.value.cluster[0] = a.value.cluster[1] = 1;
     a.value.cluster[2] = static_cast<unsigned>(shape.cluster);
   }
-  if (early) {
+  if (setting.early && shape.early) {
     LaunchAttribute& a = attributes[config.num_attributes++];
     a.id = kEarlyStart;
     a.value.flag = 1;

@@ -50,15 +50,20 @@ class Device {
   absl::Status ReadAsync(void* to, DevicePointer from, int64_t bytes,
                          Stream stream) const;
 
-  // A kernel of machine code that Compiler made; it lives as long as the
-  // device. `shared_bytes` of dynamic memory are allowed for it.
+  // A kernel of machine code that Compiler made, to be launched in that shape;
+  // it lives as long as the device.
   using Function = void*;
   absl::StatusOr<Function> Load(const std::string& code,
-                                int shared_bytes) const;
-  // `early`: the kernel may be set up while the one before it still runs.
+                                const KernelSource& shape) const;
+  // What a kernel that gains by it is allowed.
+  struct Setting {
+    bool early = false;  // it is set up while the one before it still runs
+    bool apart = false;  // no two blocks share a multiprocessor, if there are
+                         // enough of these
+  };
   absl::Status Launch(Function f, const KernelSource& shape,
-                      const std::vector<DevicePointer>& arguments, bool early,
-                      Stream stream) const;
+                      const std::vector<DevicePointer>& arguments,
+                      Setting setting, Stream stream) const;
 
   absl::StatusOr<Stream> NewStream() const;
   void FreeStream(Stream stream) const;
@@ -100,6 +105,8 @@ class Device {
   struct Api;
   Device() = default;
   absl::Status Check(int result, const std::string& what) const;
+  // The dynamic shared memory of a block.
+  int SharedBytes(const KernelSource& shape, bool apart) const;
   // What is kept, opened if it is not yet.
   template <class T, class Opener>
   absl::StatusOr<T> Shared(T& kept, const Opener& open) const;
@@ -109,6 +116,7 @@ class Device {
   void* context_ = nullptr;
   std::string name_, architecture_;
   int units_ = 0;
+  int unit_shared_bytes_ = 0;  // shared memory of a multiprocessor
   mutable absl::Mutex libraries_mutex_;
   mutable std::shared_ptr<const Blas> blas_;
   mutable std::shared_ptr<const Dnn> dnn_;

@@ -107,7 +107,7 @@ std::vector<int> Executor::BuffersOf(const Step& step,
 }
 
 absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
-                                  bool early, const Moved& moved,
+                                  Device::Setting setting, const Moved& moved,
                                   const Lane& lane) const {
   const Variant& v = step.variants[kernel.place];
   auto at = [&](int b) {
@@ -127,7 +127,7 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
   if (kernel.dnn != nullptr) {
     return dnn_->Run(*kernel.dnn, arguments, lane.workspace, lane.stream);
   }
-  return device_->Launch(kernel.function, kernel.source, arguments, early,
+  return device_->Launch(kernel.function, kernel.source, arguments, setting,
                          lane.stream);
 }
 
@@ -166,8 +166,8 @@ absl::StatusOr<Device::Graph> Executor::Record(bool several) const {
       }
       // A kernel is set up early behind one that it alone waits for.
       const bool early = busy[place.stream] && place.after.empty();
-      RETURN_IF_ERROR(
-          LaunchStep(program_.steps[i], kernels_[i], early, {}, lane));
+      RETURN_IF_ERROR(LaunchStep(program_.steps[i], kernels_[i],
+                                 {early, !several || apart_}, {}, lane));
       busy[place.stream] = true;
       if (awaited[i]) RETURN_IF_ERROR(record(i, lane));
     }

@@ -76,8 +76,8 @@ class Executor {
   static absl::StatusOr<std::unique_ptr<Executor>> Create(
       std::shared_ptr<Device> device, Program program,
       const ExecutorOptions& options = {});
-  // Compiles all variants of programs, on all cores, for executors that have
-  // the cache.
+  // Compiles all variants of programs, on all cores, for executors on this
+  // device that have the cache.
   static absl::Status CompileAhead(const Device& device,
                                    absl::Span<const Program* const> programs,
                                    const KernelCache& cache);
@@ -189,8 +189,9 @@ class Executor {
   // Frees constants that variants read which were not chosen.
   void FreeUnread();
   using Moved = std::map<int, DevicePointer>;  // buffers that lie elsewhere
-  absl::Status LaunchStep(const Step& step, const Loaded& kernel, bool early,
-                          const Moved& moved, const Lane& lane) const;
+  absl::Status LaunchStep(const Step& step, const Loaded& kernel,
+                          Device::Setting setting, const Moved& moved,
+                          const Lane& lane) const;
   // The ways to run a candidate, loaded; several for a library.
   absl::StatusOr<std::vector<Loaded>> Load(const Step& step,
                                            const Candidate& candidate) const;
@@ -227,6 +228,7 @@ class Executor {
   std::vector<Lane> lanes_;         // the first is there always
   Device::Graph graph_ = nullptr;
   bool several_ = false;  // streams, in the graph
+  bool apart_ = true;     // blocks, where there are several
   double compile_seconds_ = 0;
 };
 

@@ -28,7 +28,8 @@ constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 constexpr int kTried = 4;
 constexpr double kNearly = 1.25;
 // What a cache says of a program's streams.
-constexpr absl::string_view kOne = "one", kSeveral = "several";
+constexpr absl::string_view kOne = "one", kSeveral = "several",
+                            kClose = "several close";
 
 // True if `name` stands for the variant, or for one way of a library's, which
 // is `way` then: "library 2", "cudnn 41 2=7".
@@ -55,6 +56,17 @@ absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
   return code;
 }
 
+// Makes cuDNN's plans, which it keeps. What it cannot compute others can.
+void PlanAhead(const Device& device, const Dnn& dnn,
+               const DnnProduct& product) {
+  if (!device.MakeCurrent().ok()) return;
+  const auto ways = dnn.Ways(product, kDnnWays, kDnnCompiledWays);
+  if (!ways.ok()) return;
+  for (const std::string& way : *ways) {
+    dnn.Plan(product, way).status().IgnoreError();
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
@@ -65,15 +77,14 @@ absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
   kernel.variant = variant.name;
   kernel.place = static_cast<int>(&variant - step.variants.data());
   if (!c.code->empty()) {
-    ASSIGN_OR_RETURN(kernel.function,
-                     device_->Load(*c.code, c.source.shared_bytes));
+    ASSIGN_OR_RETURN(kernel.function, device_->Load(*c.code, c.source));
   }
   if (!variant.library && !variant.dnn) return std::vector<Loaded>{kernel};
   if (variant.dnn) {
     kernel.dnn = c.plan;
     kernel.variant = absl::StrCat(variant.name, " ", c.way);
     // What it does at the first run only may not be recorded.
-    RETURN_IF_ERROR(LaunchStep(step, kernel, false, {}, lanes_[0]));
+    RETURN_IF_ERROR(LaunchStep(step, kernel, {}, {}, lanes_[0]));
     RETURN_IF_ERROR(device_->Wait(lanes_[0].stream));
     return std::vector<Loaded>{kernel};
   }
@@ -213,17 +224,25 @@ absl::Status Executor::CompileAhead(const Device& device,
                                     absl::Span<const Program* const> programs,
                                     const KernelCache& cache) {
   ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
+  std::shared_ptr<const Dnn> dnn;
   std::vector<const Variant*> all;
   for (const Program* p : programs) {
     for (const Step& s : p->steps) {
       for (const Variant& v : s.variants) {
-        if (v.source) all.push_back(&v);
+        all.push_back(&v);
+        if (v.dnn && dnn == nullptr) {
+          RETURN_IF_ERROR(device.MakeCurrent());
+          dnn = device.SharedDnn(Dnn::Open).value_or(nullptr);
+        }
       }
     }
   }
   // What cannot be compiled is found out when it is wanted.
   ForAll(static_cast<int64_t>(all.size()), [&](int64_t i) {
-    const auto source = all[i]->source();
+    const Variant& v = *all[i];
+    if (v.dnn && dnn != nullptr) PlanAhead(device, *dnn, *v.dnn);
+    if (!v.source) return;
+    const auto source = v.source();
     if (!source.ok()) return;
     CompileCached(compiler, source->text, device.architecture(), &cache)
         .IgnoreError();
@@ -343,16 +362,24 @@ absl::Status Executor::ChooseStreams(const ExecutorOptions& options) {
   // One is enough.
   if (absl::IsResourceExhausted(added)) return absl::OkStatus();
   RETURN_IF_ERROR(added);
-  if (chosen == kSeveral) {
+  if (chosen == kSeveral || chosen == kClose) {
+    apart_ = chosen == kSeveral;
     device_->FreeGraph(std::exchange(graph_, nullptr));
     ASSIGN_OR_RETURN(graph_, Record(true));
     several_ = true;
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(const Device::Graph trial, Record(true));
-  ASSIGN_OR_RETURN(several_, TakeIfFaster(trial));
-  if (options.cache)
-    options.cache->AddChoice(key, std::string(several_ ? kSeveral : kOne));
+  // Blocks that lie apart leave less room to those of other streams.
+  chosen = std::string(kOne);
+  for (absl::string_view way : {kSeveral, kClose}) {
+    apart_ = way == kSeveral;
+    ASSIGN_OR_RETURN(const Device::Graph trial, Record(true));
+    ASSIGN_OR_RETURN(const bool faster, TakeIfFaster(trial));
+    if (faster) chosen = std::string(way);
+  }
+  several_ = chosen != kOne;
+  apart_ = chosen != kClose;
+  if (options.cache) options.cache->AddChoice(key, *chosen);
   return absl::OkStatus();
 }
 

@@ -43,7 +43,7 @@ absl::StatusOr<std::vector<std::optional<StepSpan>>> Executor::Spans(
     RETURN_IF_ERROR(codes[i].status());
     if (codes[i]->empty()) continue;
     ASSIGN_OR_RETURN(noting[i].function,
-                     device_->Load(*codes[i], noting[i].source.shared_bytes));
+                     device_->Load(*codes[i], noting[i].source));
   }
   std::swap(kernels_, noting);
   const absl::StatusOr<Device::Graph> recorded = Record(several_);

@@ -248,6 +248,8 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
   out.block = kThreads;
   out.cluster = t.split;
   out.fill = kFill;
+  // Its blocks would crowd where the kernel before ends first.
+  out.early = false;
   return out;
 }
 

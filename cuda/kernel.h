@@ -36,6 +36,8 @@ struct KernelSource {
   int cluster = 1;       // blocks along z that work together
   int lanes = 1;         // threads that share a row of results
   int fill = 1;          // blocks that keep a multiprocessor busy
+  bool early = true;     // it gains by being set up while others still run
+  bool apart = false;    // and by blocks that have a multiprocessor each
   std::vector<TensorMap> maps = {};
 };
 

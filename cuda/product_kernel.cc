@@ -402,6 +402,7 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
               static_cast<int>(p.batch) * t.split};
   out.shared_bytes = SharedBytes(p, t);
   out.cluster = t.split;
+  out.apart = true;
   return out;
 }
 

@@ -357,6 +357,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
   out.block = t.threads();
   out.shared_bytes = SharedBytes(t);
   out.cluster = t.split;
+  out.apart = true;
   return out;
 }
 

@@ -53,7 +53,8 @@ struct Request {
 struct Model {
   std::string path;
   Graph graph;
-  std::vector<ir::Graph> found;  // with estimates, and with measured times
+  // With estimates, with measured times, and between if that is asked for.
+  std::vector<ir::Graph> found;
   // Kernels that were not measured then, and their estimates in picoseconds.
   std::map<std::string, int64_t> considered;
   int64_t constant_bytes = 0;
@@ -161,6 +162,11 @@ class Profiler {
       if (r.improved) m.found.push_back(std::move(r.graph));
     }
     m.considered = measured.Unmeasured();
+    if (request_.candidates > 0) {
+      ASSIGN_OR_RETURN(const std::vector<Graph> between,
+                       SpreadOf(m.graph, estimates, request_.candidates));
+      for (const Graph& g : between) m.found.push_back(GraphAccess::Ir(g));
+    }
     return m;
   }
 
@@ -169,14 +175,6 @@ class Profiler {
     RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(m.graph), m.considered));
     for (const ir::Graph& g : m.found) {
       RETURN_IF_ERROR(AddWhole(g, m.considered));
-    }
-    if (request_.candidates > 0 && !IsOver()) {
-      ASSIGN_OR_RETURN(
-          const std::vector<Graph> between,
-          SpreadOf(m.graph, *request_.measure.cost, request_.candidates));
-      for (const Graph& g : between) {
-        RETURN_IF_ERROR(AddWhole(GraphAccess::Ir(g), m.considered));
-      }
     }
     absl::PrintF("%s: %d new kernels\n", m.path,
                  profile_.entries().size() - known);
