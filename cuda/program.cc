@@ -141,7 +141,9 @@ class Maker {
   }
 
   void Describe(Value v, const Buffer& buffer, Operand& o) const {
-    o.there = buffer.kind != Buffer::Kind::kScratch;
+    // What a part reads is written right before it.
+    o.there = buffer.kind == Buffer::Kind::kConstant ||
+              (buffer.kind == Buffer::Kind::kInput && !options_.part_of_bytes);
     if (!cold_.any()) return;
     const bool is_constant = graph_->IsConstant(v);
     o.cold = cold_.Has(v);

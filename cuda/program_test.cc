@@ -496,6 +496,32 @@ TEST(Program, ImagesOfAPartHaveTheirChannelsLast) {
   }
 }
 
+// A kernel by itself is the one that runs behind another in a model, and does
+// not ask for its rows while others still run.
+TEST(Program, WhatAPartReadsIsNotThereBefore) {
+  const std::string head =
+      "input x: f16[128,768]\nconst w: f16[768,768] = 0.5\n";
+  auto graph = ir::ParseGraph(head + "m = matmul(x, w)\noutput y = m\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  ProgramOptions options;
+  options.part_of_bytes = 0;
+  const auto part = MakeProgram(*graph, H200(), options);
+  const auto alone = MakeProgram(*graph, H200());
+  const auto behind =
+      Make(head + "s = softmax(x, axis=1)\nm = matmul(s, w)\noutput y = m\n");
+  ASSERT_TRUE(part.ok() && alone.ok() && behind.ok());
+  ASSERT_EQ(behind->steps.size(), 2u) << Steps(*behind);
+  auto texts = [](const Program& p) {
+    std::vector<std::string> out;
+    for (const Variant& v : p.steps.back().variants) {
+      if (v.source) out.push_back(v.source()->text);
+    }
+    return out;
+  };
+  EXPECT_EQ(texts(*part), texts(*behind));
+  EXPECT_NE(texts(*part), texts(*alone));
+}
+
 // Of few rows, one block of a cluster stores the sums of all.
 TEST(Program, BlocksGiveSumsOfFewRows) {
   auto compiler = Compiler::Open();

@@ -1,29 +1,15 @@
 profile h200
 conv add(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e),f) a:f32[1,48,56,56] b:f32[48,48,1,1]* c:f32[1,48,56,56] d:f32[1,48,56,56]* e:f32[1,48,56,56]* f:f32[1,48,56,56]* | 4.5824 2026-11-18 isomer general 32x32 z1
-conv add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e) a:f16[1,384,14,14] b:f16[64,384,1,1]* c:f16[1,64,14,14] d:f16[1,64,14,14] e:f16[1,64,14,14] | 1.4576 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
 conv add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e) a:f32[1,48,56,56] b:f32[48,48,1,1]* c:f32[1,48,56,56] d:f32[1,48,56,56]* e:f32[1,48,56,56]* | 4.224 2026-11-18 isomer general 32x32 z1
-conv add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* e:f16[1,192,14,14]* | 3.5376 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* e:f16[1,48,56,56]* | 2.4384 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14]* e:f32[1,192,14,14]* | 15.9344 2026-11-18 isomer general 32x32 z8
-conv add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e) a:f16[1,192,14,14] b:f16[1280,192,1,1]* c:f16[1,1280,7,7] d:f16[1,1280,7,7]* e:f16[1,1280,7,7]* | 1.6576 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e) a:f32[1,192,14,14] b:f32[1280,192,1,1]* c:f32[1,1280,7,7] d:f32[1,1280,7,7]* e:f32[1,1280,7,7]* | 5.3968 2026-11-18 isomer general 32x32 z4
-conv add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f16[1,192,14,14] b:f16[1280,192,3,3]* c:f16[1,1280,7,7] d:f16[1,1280,7,7]* e:f16[1,1280,7,7]* | 4.1728 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e) a:f32[1,192,14,14] b:f32[1280,192,3,3]* c:f32[1,1280,7,7] d:f32[1,1280,7,7]* e:f32[1,1280,7,7]* | 22.4464 2026-11-18 isomer general 64x32 z8
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 3.115 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,144,56,56] b:f16[24,144,1,1]* c:f16[1,24,56,56] d:f16[1,24,56,56]* | 1.914 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 1.3968 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 1.4832 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,192,28,28] b:f16[32,192,1,1]* c:f16[1,32,28,28] d:f16[1,32,28,28] | 1.2864 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,192,28,28] b:f16[32,192,1,1]* c:f16[1,32,28,28] d:f16[1,32,28,28]* | 1.588 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,384,14,14] b:f16[64,384,1,1]* c:f16[1,64,14,14] d:f16[1,64,14,14] | 1.256 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,384,14,14] b:f16[64,384,1,1]* c:f16[1,64,14,14] d:f16[1,64,14,14]* | 1.7 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,48,56,56] b:f16[48,48,1,1]* c:f16[1,48,56,56]* d:f16[1,48,56,56]* | 2.2928 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 2.452 2026-11-18 isomer wg 64x32 1x1 s10 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,576,14,14] b:f16[96,576,1,1]* c:f16[1,96,14,14] d:f16[1,96,14,14] | 1.584 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,576,14,14] b:f16[96,576,1,1]* c:f16[1,96,14,14] d:f16[1,96,14,14]* | 1.948 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 1.504 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* | 1.5472 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,960,7,7] b:f16[160,960,1,1]* c:f16[1,160,7,7] d:f16[1,160,7,7] | 1.704 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[1,960,7,7] b:f16[160,960,1,1]* c:f16[1,160,7,7] d:f16[1,160,7,7]* | 2.106 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[16,144,56,56] b:f16[24,144,1,1]* c:f16[16,24,56,56] d:f16[16,24,56,56]* | 6.659 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f16[16,192,28,28] b:f16[32,192,1,1]* c:f16[16,32,28,28] d:f16[16,32,28,28]* | 3.154 2026-11-18 isomer wg 128x32 2x1 s4 z1
@@ -40,12 +26,7 @@ conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,512,7,7] b:f32[2048,512,1,1]* c:f32[1,2048,7,7] d:f32[1,2048,7,7]* | 13.5988 2026-11-18 isomer library 3
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,96,28,28] b:f32[96,96,1,1]* c:f32[1,96,28,28] d:f32[1,96,28,28]* | 4.3648 2026-11-18 isomer general 64x32 z2
 conv add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,96,28,28] b:f32[96,96,1,1]* c:f32[1,96,28,28]* d:f32[1,96,28,28]* | 4.448 2026-11-18 isomer general 64x32 z2
-conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 3.3424 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 3.4848 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,320,32,32] b:f16[320,320,3,3]* c:f16[1,320,32,32] d:f16[1,320,32,32]* | 12.0046 2026-11-18 isomer wg 64x96 1x2 s4 z2
-conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* | 2.2368 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56]* d:f16[1,48,56,56]* | 2.3552 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* | 2.5104 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14]* | 15.8 2026-11-18 isomer general 32x32 z8
 conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14]* d:f32[1,192,14,14]* | 15.736 2026-11-18 isomer general 32x32 z8
 conv add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,48,56,56] b:f32[48,48,3,3]* c:f32[1,48,56,56] d:f32[1,48,56,56]* | 12.928 2026-11-18 isomer general 64x64 z4
@@ -58,50 +39,33 @@ conv add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)
 conv add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d) a:f32[1,48,112,112] b:f32[48,48,1,1]* c:f32[1,48,56,56]* d:f32[1,48,56,56]* | 4.192 2026-11-18 isomer general 32x16 z1
 conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[1280,192,3,3]* c:f16[1,1280,7,7] d:f16[1,1280,7,7]* | 4.354 2026-11-18 isomer wg 64x64 1x1 s6 z4
 conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,192,14,14] b:f16[1280,192,3,3]* c:f16[1,1280,7,7]* d:f16[1,1280,7,7]* | 4.26438 2026-11-18 isomer wg 64x64 1x1 s6 z4
-conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 2.4384 2026-11-18 isomer wg 64x32 1x1 s9 z2
 conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,192,14,14] b:f32[1280,192,3,3]* c:f32[1,1280,7,7] d:f32[1,1280,7,7]* | 21.6553 2026-11-18 isomer general 64x32 z8
 conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,192,14,14] b:f32[1280,192,3,3]* c:f32[1,1280,7,7]* d:f32[1,1280,7,7]* | 22.448 2026-11-18 isomer general 64x32 z8
 conv add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d) a:f32[1,96,28,28] b:f32[192,96,3,3]* c:f32[1,192,14,14]* d:f32[1,192,14,14]* | 9.8096 2026-11-18 isomer general 32x32 z8
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] | 3.18556 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7]* | 3.099 2026-11-18 isomer wg 64x32 1x1 s18 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1152,14,14] b:f16[96,1152,1,1]* c:f16[1,96,14,14] | 1.9904 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28] | 1.9744 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28]* | 2.211 2026-11-18 isomer tma 64x128 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56] | 2.3552 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56]* | 2.246 2026-11-18 isomer tma 64x64 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,144,28,28] b:f16[32,144,1,1]* c:f16[1,32,28,28]* | 1.456 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,144,56,56] b:f16[24,144,1,1]* c:f16[1,24,56,56] | 1.881 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1536,7,7] b:f16[160,1536,1,1]* c:f16[1,160,7,7] | 2.4144 2026-11-18 isomer wg 64x32 1x1 s8 z4
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14]* | 1.579 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[64,192,1,1]* c:f16[1,64,14,14]* | 1.433 2026-11-18 isomer 16x32 k32 1x1x8 s3 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,28,28] b:f16[32,192,1,1]* c:f16[1,32,28,28] | 1.509 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,1920,7,7] b:f16[160,1920,1,1]* c:f16[1,160,7,7] | 2.7648 2026-11-18 isomer wg 64x32 1x2 s4 z8
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14] | 1.7216 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14]* | 2.14 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28] | 2.1888 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28]* | 2.417 2026-11-18 isomer tma 64x64 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,32,112,112] b:f16[16,32,1,1]* c:f16[1,16,112,112]* | 2.013 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,320,7,7] b:f16[1280,320,1,1]* c:f16[1,1280,7,7]* | 1.877 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,336,28,28] b:f16[32,336,1,1]* c:f16[1,32,28,28] | 1.4656 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,384,14,14] b:f16[64,384,1,1]* c:f16[1,64,14,14] | 1.753 2026-11-18 isomer 16x32 k32 1x1x8 s3 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,384,14,14] b:f16[96,384,1,1]* c:f16[1,96,14,14]* | 1.716 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,384,28,28] b:f16[32,384,1,1]* c:f16[1,32,28,28] | 1.4976 2026-11-18 isomer wg 64x32 1x1 s8 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[48,48,1,1]* c:f16[1,48,56,56]* | 1.765 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.064 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14]* | 2.357 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] | 2.357 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7]* | 2.323 2026-11-18 isomer wg 64x32 1x1 s10 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,576,14,14] b:f16[64,576,1,1]* c:f16[1,64,14,14] | 1.488 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,576,14,14] b:f16[96,576,1,1]* c:f16[1,96,14,14] | 1.883 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,576,7,7] b:f16[160,576,1,1]* c:f16[1,160,7,7]* | 1.853 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56] | 2.0816 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56]* | 2.168 2026-11-18 isomer tma 64x64 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,768,14,14] b:f16[64,768,1,1]* c:f16[1,64,14,14] | 1.6384 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28] | 1.2976 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28]* | 1.692 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,56,56] b:f16[24,96,1,1]* c:f16[1,24,56,56]* | 1.711 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,960,14,14] b:f16[64,960,1,1]* c:f16[1,64,14,14] | 1.7344 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,960,14,14] b:f16[96,960,1,1]* c:f16[1,96,14,14] | 1.768 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,960,7,7] b:f16[160,960,1,1]* c:f16[1,160,7,7] | 2.062 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,960,7,7] b:f16[320,960,1,1]* c:f16[1,320,7,7]* | 2.138 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 8.87624 2026-11-18 isomer tma 128x128 s6 z1
@@ -150,12 +114,6 @@ conv add(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1),c) a:f32[1,192,17,17] b:f32[192,192,1,7]* c:f32[1,192,17,17]* | 13.256 2026-11-18 isomer general 64x32 z8
 conv add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c) a:f16[16,384,8,8] b:f16[384,384,3,1]* c:f16[16,384,8,8]* | 6.814 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c) a:f32[1,384,8,8] b:f32[384,384,3,1]* c:f32[1,384,8,8]* | 9.6608 2026-11-18 isomer general 64x32 z8
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] | 3.3152 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* | 3.3616 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,320,32,32] b:f16[320,320,3,3]* c:f16[1,320,32,32]* | 11.4448 2026-11-18 isomer wg 64x96 1x2 s4 z2
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] | 1.9584 2026-11-18 isomer wg 64x64 1x1 s9 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.1984 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* | 2.3008 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,192,14,14] b:f16[192,192,3,3]* c:f16[16,192,14,14]* | 10.5 2026-11-16 isomer wg 64x192 1x1 s4 z2
 conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,48,56,56] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 11.79 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,96,28,28] b:f16[96,96,3,3]* c:f16[16,96,28,28]* | 9.971 2026-11-16 isomer wg 128x128 2x1 s6 z1
@@ -168,10 +126,8 @@ conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28]* | 13.0251 2026-11-18 isomer general 64x32 z8
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[1280,192,1,1]* c:f16[1,1280,7,7] | 1.708 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[1280,192,1,1]* c:f16[1,1280,7,7]* | 1.743 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,3,224,224] b:f16[48,3,1,1]* c:f16[1,48,112,112]* | 3.8944 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,112,112] b:f16[48,48,1,1]* c:f16[1,48,56,56]* | 1.771 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28]* | 1.536 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.1376 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,8,224,224] b:f16[48,8,1,1]* c:f16[1,48,112,112]* | 2.354 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14]* | 1.404 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* | 10.73 2026-11-18 isomer wg 128x128 2x1 s6 z1
@@ -188,7 +144,6 @@ conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[1280,192,3,3]* c:f16[1,1280,7,7]* | 4.68 2026-11-18 isomer wg 64x32 1x1 s9 z4
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[2560,192,3,3]* c:f16[1,2560,7,7]* | 5.7511 2026-11-18 isomer wg 64x64 1x1 s6 z4
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 3.714 2026-11-16 isomer wg 64x32 1x2 s4 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* | 1.8016 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112]* | 3.861 2026-11-16 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,192,14,14] b:f16[1280,192,3,3]* c:f16[16,1280,7,7]* | 12.04 2026-11-16 isomer wg 64x128 1x1 s4 z2
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,8,224,224] b:f16[48,8,3,3]* c:f16[16,48,112,112]* | 26.07 2026-11-16 isomer wg 128x64 2x1 s4 z1
@@ -234,7 +189,6 @@ conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,160,7,7] b:f16[960,160,1,1]* | 1.697 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,24,56,56] b:f16[144,24,1,1]* | 2.366 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,32,28,28] b:f16[192,32,1,1]* | 1.643 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,320,7,7] b:f16[1280,320,1,1]* | 1.3744 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,64,14,14] b:f16[384,64,1,1]* | 1.601 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),min=0, max=6) a:f16[1,96,14,14] b:f16[576,96,1,1]* | 1.717 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=144),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* | 3.544 2026-11-18 isomer depthwise
@@ -243,100 +197,54 @@ conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32),min=
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=384),min=0, max=6) a:f16[1,384,14,14] b:f16[384,1,3,3]* | 2.728 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* | 2.8 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),min=0, max=6) a:f16[1,960,7,7] b:f16[960,1,3,3]* | 2.753 2026-11-18 isomer depthwise
-conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),min=0, max=6) a:f16[1,3,224,224] b:f16[32,3,3,3]* | 3.5472 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),min=0, max=6) a:f16[1,8,224,224] b:f16[32,8,3,3]* | 3.081 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* | 2.815 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),min=0, max=6) a:f16[1,192,28,28] b:f16[192,1,3,3]* | 2.726 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* | 2.718 2026-11-18 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=96),min=0, max=6) a:f16[1,96,112,112] b:f16[96,1,3,3]* | 3.002 2026-11-18 isomer depthwise
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[1024,1024,1,1]* | 2.972 2026-11-18 isomer wg 64x32 1x1 s18 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[256,1024,1,1]* | 2.6112 2026-11-18 isomer wg 64x32 1x1 s10 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* | 2.73419 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,7,7] b:f16[1024,1024,1,1]* | 2.5433 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* | 3.05308 2026-11-18 isomer wg 64x32 1x1 s18 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,7,7] b:f16[512,1024,1,1]* | 1.8288 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,27,27] b:f16[32,128,1,1]* | 1.0528 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[128,128,1,1]* | 1.2192 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[512,128,1,1]* | 2.039 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,55,55] b:f16[16,128,1,1]* | 1.1408 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1280,8,8] b:f16[1152,1280,1,1]* | 3.655 2026-11-18 isomer wg 64x32 1x1 s12 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1280,8,8] b:f16[1344,1280,1,1]* | 3.73805 2026-11-18 isomer wg 64x32 1x1 s12 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1280,8,8] b:f16[192,1280,1,1]* | 2.388 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1344,14,14] b:f16[64,1344,1,1]* | 2.4864 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,144,28,28] b:f16[32,144,1,1]* | 1.533 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,144,56,56] b:f16[24,144,1,1]* | 1.4432 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1536,14,14] b:f16[96,1536,1,1]* | 2.5296 2026-11-18 isomer wg 64x32 1x1 s8 z4
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1536,7,7] b:f16[160,1536,1,1]* | 2.3904 2026-11-18 isomer wg 64x32 1x1 s8 z4
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,16,55,55] b:f16[64,16,1,1]* | 1.50916 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,160,56,56] b:f16[128,160,1,1]* | 1.728 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,160,7,7] b:f16[960,160,1,1]* | 1.2208 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[192,192,1,1]* | 1.557 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[64,192,1,1]* | 1.475 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,28,28] b:f16[32,192,1,1]* | 1.192 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,35,35] b:f16[176,192,1,1]* | 2.066 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,35,35] b:f16[208,192,1,1]* | 1.91334 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,35,35] b:f16[32,192,1,1]* | 1.959 2026-11-18 isomer wg 64x32 1x4 s3 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,7,7] b:f16[1024,2048,1,1]* | 3.3056 2026-11-18 isomer wg 64x32 1x1 s18 z2
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,7,7] b:f16[512,2048,1,1]* | 3.1136 2026-11-18 isomer wg 64x64 1x1 s10 z4
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,8,8] b:f16[1152,2048,1,1]* | 4.244 2026-11-18 isomer wg 64x32 1x1 s18 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,8,8] b:f16[1344,2048,1,1]* | 4.39007 2026-11-18 isomer wg 64x32 1x1 s18 z2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2048,8,8] b:f16[192,2048,1,1]* | 2.967 2026-11-18 isomer wg 64x32 1x1 s10 z4
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,240,56,56] b:f16[24,240,1,1]* | 1.4512 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,2496,7,7] b:f16[160,2496,1,1]* | 2.5824 2026-11-18 isomer wg 64x32 1x1 s7 z8
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,13,13] b:f16[48,256,1,1]* | 1.1552 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,14,14] b:f16[1024,256,1,1]* | 2.146 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,27,27] b:f16[32,256,1,1]* | 1.2016 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[128,256,1,1]* | 1.59404 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[256,256,1,1]* | 1.5408 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[512,256,1,1]* | 2.0703 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,35,35] b:f16[176,256,1,1]* | 2.132 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,35,35] b:f16[240,256,1,1]* | 2.05418 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,35,35] b:f16[64,256,1,1]* | 2.008 2026-11-18 isomer tma 64x64 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[128,256,1,1]* | 2.206 2026-11-18 isomer tma 64x64 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[256,256,1,1]* | 2.5184 2026-11-18 isomer tma 64x64 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[64,256,1,1]* | 1.6608 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,288,14,14] b:f16[128,288,1,1]* | 1.3024 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,288,35,35] b:f16[176,288,1,1]* | 2.333 2026-11-18 isomer tma 64x64 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,288,35,35] b:f16[240,288,1,1]* | 2.1982 2026-11-18 isomer wg 64x64 1x1 s7 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,288,35,35] b:f16[64,288,1,1]* | 2.115 2026-11-18 isomer tma 64x64 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,32,112,112] b:f16[16,32,1,1]* | 1.827 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,32,27,27] b:f16[128,32,1,1]* | 1.47556 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,32,28,28] b:f16[192,32,1,1]* | 1.2528 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,320,7,7] b:f16[1280,320,1,1]* | 1.928 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,336,28,28] b:f16[32,336,1,1]* | 1.3552 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,13,13] b:f16[48,384,1,1]* | 1.1168 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,13,13] b:f16[64,384,1,1]* | 1.1376 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,14,14] b:f16[64,384,1,1]* | 1.1888 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,14,14] b:f16[96,384,1,1]* | 1.678 2026-11-18 isomer wg 64x32 1x1 s8 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,28,28] b:f16[128,384,1,1]* | 1.4704 2026-11-18 isomer wg 64x32 1x1 s8 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,416,14,14] b:f16[128,416,1,1]* | 1.4384 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,13,13] b:f16[192,48,1,1]* | 1.1344 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[48,48,1,1]* | 1.3072 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,13,13] b:f16[1000,512,1,1]* | 2.10276 2026-11-18 isomer wg 64x32 1x1 s10 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,13,13] b:f16[64,512,1,1]* | 1.1584 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,14,14] b:f16[1024,512,1,1]* | 2.21048 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,14,14] b:f16[256,512,1,1]* | 1.74479 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,14,14] b:f16[512,512,1,1]* | 1.7978 2026-11-18 isomer wg 64x32 1x1 s10 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[128,512,1,1]* | 1.6368 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[256,512,1,1]* | 1.955 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[512,512,1,1]* | 2.366 2026-11-18 isomer wg 64x64 1x1 s10 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,7,7] b:f16[128,512,1,1]* | 1.144 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,7,7] b:f16[2048,512,1,1]* | 2.112 2026-11-18 isomer wg 64x32 1x1 s10 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,528,28,28] b:f16[32,528,1,1]* | 1.5872 2026-11-18 isomer wg 64x32 1x1 s11 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,544,14,14] b:f16[128,544,1,1]* | 1.5664 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,576,14,14] b:f16[64,576,1,1]* | 1.5024 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,576,14,14] b:f16[96,576,1,1]* | 1.5152 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,576,7,7] b:f16[128,576,1,1]* | 1.448 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,576,7,7] b:f16[160,576,1,1]* | 1.849 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,64,13,13] b:f16[256,64,1,1]* | 1.1216 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,64,14,14] b:f16[384,64,1,1]* | 1.1424 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,64,56,56] b:f16[256,64,1,1]* | 1.91534 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,64,56,56] b:f16[320,64,1,1]* | 2.135 2026-11-18 isomer tma 64x64 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,64,56,56] b:f16[384,64,1,1]* | 2.56631 2026-11-18 isomer tma 128x64 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,640,7,7] b:f16[128,640,1,1]* | 1.4784 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,672,14,14] b:f16[128,672,1,1]* | 1.6304 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,704,7,7] b:f16[128,704,1,1]* | 1.4752 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,14,14] b:f16[64,768,1,1]* | 1.5424 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[192,768,1,1]* | 2.479 2026-11-18 isomer wg 64x32 1x1 s14 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[384,768,1,1]* | 2.479 2026-11-18 isomer wg 64x32 1x1 s14 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[448,768,1,1]* | 2.58 2026-11-18 isomer wg 64x32 1x1 s14 z1
@@ -344,22 +252,9 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,76
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[576,768,1,1]* | 2.7 2026-11-18 isomer wg 64x32 1x1 s14 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[640,768,1,1]* | 2.71887 2026-11-18 isomer wg 64x32 1x1 s14 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[704,768,1,1]* | 2.79483 2026-11-18 isomer wg 64x32 1x1 s14 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,17,17] b:f16[768,768,1,1]* | 2.90878 2026-11-18 isomer wg 64x32 1x1 s14 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,768,7,7] b:f16[128,768,1,1]* | 1.48 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,80,73,73] b:f16[192,80,3,3]* | 7.02031 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,800,14,14] b:f16[128,800,1,1]* | 1.784 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,896,7,7] b:f16[128,896,1,1]* | 1.6608 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,928,14,14] b:f16[128,928,1,1]* | 1.8416 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,928,7,7] b:f16[128,928,1,1]* | 1.6448 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96,14,14] b:f16[576,96,1,1]* | 1.3056 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[96,96,1,1]* | 1.2032 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96,56,56] b:f16[24,96,1,1]* | 1.703 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,14,14] b:f16[64,960,1,1]* | 1.672 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,14,14] b:f16[96,960,1,1]* | 1.744 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,7,7] b:f16[128,960,1,1]* | 1.6688 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,7,7] b:f16[160,960,1,1]* | 1.6576 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,960,7,7] b:f16[320,960,1,1]* | 2.422 2026-11-18 isomer 16x32 k32 1x1x16 s3 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,992,7,7] b:f16[128,992,1,1]* | 1.648 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,14,14] b:f16[1024,1024,1,1]* | 11.2496 2026-11-18 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,14,14] b:f16[512,1024,1,1]* | 7.4528 2026-11-18 isomer library 0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,7,7] b:f16[1024,1024,1,1]* | 5.327 2026-11-16 isomer cudnn 58 25=0
@@ -373,10 +268,8 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,2
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,2048,8,8] b:f16[1344,2048,1,1]* | 10.52 2026-11-16 isomer cudnn 58 25=1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,14,14] b:f16[1024,256,1,1]* | 5.83 2026-11-15 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,28,28] b:f16[128,256,1,1]* | 4.127 2026-11-16 isomer wg 128x128 2x1 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,28,28] b:f16[512,256,1,1]* | 8.3136 2026-11-18 isomer tma 128x128 s6 turns
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,35,35] b:f16[176,256,1,1]* | 6.31 2026-11-15 isomer library 3
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,35,35] b:f16[240,256,1,1]* | 7.095 2026-11-16 isomer library 3
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[128,256,1,1]* | 8.9344 2026-11-18 isomer tma 128x128 s6 turns
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[256,256,1,1]* | 16.344 2026-11-18 isomer cudnn 58 25=0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,288,35,35] b:f16[176,288,1,1]* | 7.222 2026-11-15 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,288,35,35] b:f16[240,288,1,1]* | 7.982 2026-11-16 isomer library 3
@@ -385,7 +278,6 @@ conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,3
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,13,13] b:f16[1000,512,1,1]* | 7.319 2026-11-18 isomer library 0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[1024,512,1,1]* | 7.82984 2026-11-18 isomer library 1
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,14,14] b:f16[256,512,1,1]* | 4.282 2026-11-16 isomer library 0
-conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[256,512,1,1]* | 7.752 2026-11-18 isomer tma 128x128 s6 turns
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,64,56,56] b:f16[256,64,1,1]* | 10.1743 2026-11-18 isomer cudnn 58 25=0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,64,56,56] b:f16[384,64,1,1]* | 13.2256 2026-11-18 isomer cudnn 58 25=0
 conv conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,768,17,17] b:f16[384,768,1,1]* | 6.914 2026-11-16 isomer library 4
@@ -441,32 +333,25 @@ conv conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1) a:f16[16,3
 conv conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1) a:f32[1,384,8,8] b:f32[384,384,3,1]* | 9.3088 2026-11-18 isomer general 64x32 z8
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,112,112] b:f16[128,128,3,3]* | 11.6 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,14,14] b:f16[32,128,3,3]* | 2.12495 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[128,128,3,3]* | 3.3104 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,28,28] b:f16[32,128,3,3]* | 2.48061 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,56,56] b:f16[32,128,3,3]* | 3.25823 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,128,7,7] b:f16[32,128,3,3]* | 1.99115 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,16,55,55] b:f16[128,16,3,3]* | 2.13308 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,16,55,55] b:f16[64,16,3,3]* | 1.80196 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[192,192,3,3]* | 3.93421 2026-11-18 isomer wg 64x32 1x1 s9 z4
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,256,14,14] b:f16[256,256,3,3]* | 3.6272 2026-11-18 isomer wg 64x64 1x1 s11 z4
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[256,256,3,3]* | 11.33 2026-11-18 isomer cudnn 62 2=7 13=1 18=0 25=0 27=7 28=1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,32,147,147] b:f16[64,32,3,3]* | 5.51211 2026-11-18 isomer wg 256x64 2x1 s4 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,32,27,27] b:f16[128,32,3,3]* | 1.76036 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,32,27,27] b:f16[256,32,3,3]* | 2.08188 2026-11-18 isomer wg 64x64 1x1 s7 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,320,32,32] b:f16[320,320,3,3]* | 9.9838 2026-11-18 isomer cudnn 62 2=5 13=1 18=0 25=1 27=4 28=1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,384,8,8] b:f16[768,384,3,3]* | 4.95188 2026-11-18 isomer wg 64x64 1x1 s9 z8
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,13,13] b:f16[192,48,3,3]* | 1.4112 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,13,13] b:f16[384,48,3,3]* | 2.354 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[48,48,3,3]* | 2.16862 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[96,48,3,3]* | 2.559 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,512,14,14] b:f16[512,512,3,3]* | 10.94 2026-11-18 isomer wg 64x96 1x2 s4 z4
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[512,512,3,3]* | 13.08 2026-11-18 isomer cudnn 62 2=5 13=1 18=0 25=1 27=1 28=4
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,13,13] b:f16[256,64,3,3]* | 1.5936 2026-11-18 isomer wg 64x32 1x1 s11 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,13,13] b:f16[512,64,3,3]* | 2.261 2026-11-18 isomer wg 64x32 1x1 s11 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,224,224] b:f16[64,64,3,3]* | 13.04 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,35,35] b:f16[96,64,3,3]* | 1.6768 2026-11-18 isomer wg 64x32 1x1 s11 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,64,56,56] b:f16[64,64,3,3]* | 2.1392 2026-11-18 isomer wg 64x64 1x1 s11 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,3,3]* | 3.26241 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[96,96,3,3]* | 2.66931 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,112,112] b:f16[128,128,3,3]* | 86.06 2026-11-18 isomer cudnn 62 2=0 13=1 18=0 25=0 27=1 28=1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,128,14,14] b:f16[32,128,3,3]* | 4.841 2026-11-16 isomer wg 64x16 1x4 s4 z1
@@ -490,34 +375,15 @@ conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,48
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,64,35,35] b:f32[96,64,3,3]* | 12.2016 2026-11-18 isomer general 64x32 z4
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,96,28,28] b:f32[192,96,3,3]* | 18.1001 2026-11-18 isomer general 64x64 z8
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,96,28,28] b:f32[96,96,3,3]* | 12.7144 2026-11-18 isomer general 64x32 z8
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[1,128,56,56] b:f16[128,4,3,3]* | 2.392 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[1,256,28,28] b:f16[256,8,3,3]* | 1.8608 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[1,512,14,14] b:f16[512,16,3,3]* | 1.3696 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[16,128,56,56] b:f16[128,4,3,3]* | 23.9916 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[16,256,28,28] b:f16[256,8,3,3]* | 12.1216 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[16,512,14,14] b:f16[512,16,3,3]* | 7.0192 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576) a:f16[1,576,14,14] b:f16[576,1,3,3]* | 2.728 2026-11-18 isomer depthwise
 conv conv2d(a,b,stride=[1 1], pad=[1 2 1 2], dilation=[1 1], group=1) a:f16[1,384,8,8] b:f16[768,384,3,5]* | 8.049 2026-11-15 isomer wg 64x64 1x2 s4 z8
-conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f16[1,128,17,17] b:f16[128,128,7,1]* | 1.9744 2026-11-18 isomer wg 64x32 1x1 s16 z1
-conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f16[1,192,17,17] b:f16[192,192,7,1]* | 3.2432 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,128,17,17] b:f32[128,128,7,1]* | 9.0992 2026-11-18 isomer general 32x32 z8
 conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,160,17,17] b:f32[192,160,7,1]* | 11.3904 2026-11-18 isomer general 64x32 z8
 conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,192,17,17] b:f32[192,192,7,1]* | 13.224 2026-11-18 isomer general 64x32 z8
-conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[768,3,16,16]* | 9.2064 2026-11-18 isomer wg 64x128 1x1 s4 z4
 conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[768,8,16,16]* | 7.08448 2026-11-18 isomer wg 64x64 1x1 s6 z2
 conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[768,8,16,16]* | 26.69 2026-11-18 isomer wg 128x192 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[2048,1024,1,1]* | 3.222 2026-11-18 isomer wg 64x32 1x1 s18 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[1280,192,1,1]* | 1.3216 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[512,256,1,1]* | 2.0752 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,288,35,35] b:f16[384,288,3,3]* | 5.7248 2026-11-18 isomer wg 64x64 1x1 s13 z4
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[48,3,1,1]* | 3.4288 2026-11-18 isomer 128x64 k32 4x2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[64,3,3,3]* | 3.9824 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[48,48,1,1]* | 1.3056 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[96,48,1,1]* | 1.12 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[1024,512,1,1]* | 1.9024 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,3,3]* | 2.97316 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,1,1]* | 1.104 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* | 10.0016 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[512,256,1,1]* | 12.7434 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[1024,512,1,1]* | 9.784 2026-11-18 isomer wg 128x256 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 25.65 2026-11-18 isomer wg 128x64 2x1 s4 z1
@@ -531,16 +397,10 @@ conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,48
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,512,28,28] b:f32[1024,512,1,1]* | 18.5104 2026-11-18 isomer general 32x64 z4
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,96,28,28] b:f32[192,96,1,1]* | 3.34352 2026-11-18 isomer general 16x32 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,96,35,35] b:f32[96,96,3,3]* | 7.3872 2026-11-18 isomer general 32x32 z8
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[1280,192,3,3]* | 4.0416 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[2560,192,3,3]* | 5.76283 2026-11-18 isomer wg 64x64 1x1 s6 z4
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,256,28,28] b:f16[256,256,3,3]* | 3.6224 2026-11-18 isomer wg 64x64 1x1 s11 z4
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[48,3,3,3]* | 4.0064 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[48,48,3,3]* | 1.8512 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[96,48,3,3]* | 2.485 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[192,48,3,3]* | 2.228 2026-11-18 isomer wg 64x64 1x1 s9 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[96,48,3,3]* | 1.4784 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[96,8,3,3]* | 3.82 2026-11-18 isomer wg 128x128 2x1 s6 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,3,3]* | 2.0144 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[384,96,3,3]* | 3.16603 2026-11-18 isomer wg 64x32 1x1 s9 z2
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,192,14,14] b:f16[1280,192,3,3]* | 12.8 2026-11-18 isomer wg 64x128 1x1 s4 z2
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,192,14,14] b:f32[1280,192,3,3]* | 22.0576 2026-11-18 isomer general 64x32 z8
@@ -552,32 +412,17 @@ conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,48
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,48,56,56] b:f32[96,48,3,3]* | 8.7456 2026-11-18 isomer general 64x64 z8
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,96,28,28] b:f32[192,96,3,3]* | 9.1632 2026-11-18 isomer general 32x32 z8
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f32[1,96,28,28] b:f32[384,96,3,3]* | 13.0009 2026-11-18 isomer general 32x64 z8
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144) a:f16[1,144,56,56] b:f16[144,1,3,3]* | 2.7712 2026-11-18 isomer depthwise
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[1,512,28,28] b:f16[512,16,3,3]* | 1.4064 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[16,512,28,28] b:f16[512,16,3,3]* | 7.184 2026-11-18 isomer wg 64x32 1x1 s7 z1
-conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[64,3,7,7]* | 7.4864 2026-11-18 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,7,7]* | 5.99834 2026-11-18 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,3,224,224] b:f16[64,3,7,7]* | 61.3536 2026-11-18 isomer wg 256x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,7,7]* | 56.937 2026-11-18 isomer wg 256x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[64,3,7,7]* | 14.5782 2026-11-18 isomer general 64x64 z2
 conv conv2d(a,b,stride=[4 4], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[96,3,4,4]* | 4.55591 2026-11-18 isomer general 32x32 z1
-conv conv2d(slice(a,axes=[1], from=[0], to=[128], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,55,55] b:f16[16,128,1,1]* | 1.1744 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv conv2d(slice(a,axes=[1], from=[0], to=[384], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,384,13,13] b:f16[48,384,1,1]* | 1.1248 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
-conv conv2d(slice(a,axes=[1], from=[0], to=[512], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,13,13] b:f16[1000,512,1,1]* | 1.9168 2026-11-18 isomer wg 64x64 1x1 s10 z1
-conv conv2d(slice(a,axes=[1], from=[112], to=[176], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,240,35,35] b:f16[96,64,3,3]* | 1.672 2026-11-18 isomer wg 64x32 1x1 s11 z1
-conv conv2d(slice(a,axes=[1], from=[320], to=[448], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f16[1,640,17,17] b:f16[128,128,7,1]* | 1.9712 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[0 1 0 1], dilation=[1 1], group=1) a:f16[1,1152,8,8] b:f16[384,384,1,3]* | 2.854 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[0 1 0 1], dilation=[1 1], group=1) a:f16[1,1344,8,8] b:f16[384,384,1,3]* | 2.638 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1) a:f16[1,1152,8,8] b:f16[384,384,3,1]* | 2.787 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1) a:f16[1,1344,8,8] b:f16[384,384,3,1]* | 2.632 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,1152,8,8] b:f16[768,384,3,3]* | 4.7952 2026-11-18 isomer wg 64x64 1x1 s9 z8
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 5.105 2026-11-18 isomer wg 64x64 1x1 s9 z8
 conv conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 2 1 2], dilation=[1 1], group=1) a:f16[1,1152,8,8] b:f16[768,384,3,5]* | 7.987 2026-11-15 isomer wg 64x64 1x2 s4 z8
-conv conv2d(slice(a,axes=[1], from=[512], to=[896], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 4.776 2026-11-18 isomer wg 64x64 1x1 s9 z8
-conv conv2d(slice(slice(a,axes=[1], from=[192], to=[1344], step=[1]),axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 4.7872 2026-11-18 isomer wg 64x64 1x1 s9 z8
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14] e:f16[1,192,14,14]* | 1.5104 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,56,56] b:f16[48,48,1,1]* c:f16[1,48,56,56] d:f16[1,48,56,56] e:f16[1,48,56,56]* | 2.0832 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28] e:f16[1,96,28,28]* | 1.5312 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[16,192,14,14] b:f16[192,192,1,1]* c:f16[16,192,14,14] d:f16[16,192,14,14] e:f16[16,192,14,14]* | 3.323 2026-11-16 isomer wg 64x96 1x2 s4 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[16,48,56,56] b:f16[48,48,1,1]* c:f16[16,48,56,56] d:f16[16,48,56,56] e:f16[16,48,56,56]* | 6.928 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[16,96,28,28] b:f16[96,96,1,1]* c:f16[16,96,28,28] d:f16[16,96,28,28] e:f16[16,96,28,28]* | 4.269 2026-11-16 isomer wg 128x64 2x1 s4 z1
@@ -588,13 +433,8 @@ conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], gr
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,96,28,28] b:f32[96,96,1,1]* c:f32[1,96,28,28] d:f32[1,96,28,28] e:f32[1,96,28,28]* | 4.0608 2026-11-18 isomer general 32x32 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),slice(c,axes=[1], from=[64], to=[320], step=[1])),d),e)) a:f32[1,64,56,56] b:f32[256,64,1,1]* c:f32[1,320,56,56] d:f32[1,256,56,56]* e:f32[1,256,56,56]* | 11.04 2026-11-18 isomer general 64x64 z2
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14] e:f16[1,192,14,14]* | 4.524 2026-11-18 isomer wg 64x32 1x1 s9 z4
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* e:f16[1,192,14,14]* | 3.5312 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* e:f16[1,192,14,14]* | 3.6368 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56] e:f16[1,48,56,56]* | 2.63 2026-11-18 isomer wg 64x64 1x1 s9 z1
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* e:f16[1,48,56,56]* | 2.4432 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28] e:f16[1,96,28,28]* | 3.516 2026-11-18 isomer wg 64x32 1x1 s9 z2
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28]* e:f16[1,96,28,28]* | 2.56 2026-11-18 isomer wg 64x32 1x1 s16 z1
-conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* e:f16[1,96,28,28]* | 2.7056 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14] e:f32[1,192,14,14]* | 16.0073 2026-11-18 isomer general 32x32 z8
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14]* e:f32[1,192,14,14]* | 15.9424 2026-11-18 isomer general 32x32 z8
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14]* d:f32[1,192,14,14]* e:f32[1,192,14,14]* | 16.0032 2026-11-18 isomer general 32x32 z8
@@ -604,35 +444,23 @@ conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], gr
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28] d:f32[1,96,28,28] e:f32[1,96,28,28]* | 13.0459 2026-11-18 isomer general 64x32 z8
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28] d:f32[1,96,28,28]* e:f32[1,96,28,28]* | 13.0704 2026-11-18 isomer general 64x32 z8
 conv relu(add(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28]* d:f32[1,96,28,28]* e:f32[1,96,28,28]* | 13.168 2026-11-18 isomer general 64x32 z8
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,3,224,224] b:f16[48,3,1,1]* c:f16[1,48,112,112] d:f16[1,48,112,112]* e:f16[1,48,112,112]* | 4.792 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,112,112] b:f16[48,48,1,1]* c:f16[1,48,56,56] d:f16[1,48,56,56]* e:f16[1,48,56,56]* | 2.4576 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28]* e:f16[1,96,28,28]* | 2.1424 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14]* e:f16[1,192,14,14]* | 1.4608 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,1024,14,14] b:f32[2048,1024,1,1]* c:f32[1,2048,7,7] d:f32[1,2048,7,7]* e:f32[1,2048,7,7]* | 20.912 2026-11-18 isomer general 64x64 z8
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,256,56,56] b:f32[512,256,1,1]* c:f32[1,512,28,28] d:f32[1,512,28,28]* e:f32[1,512,28,28]* | 17.1792 2026-11-18 isomer general 64x64 z2
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,3,224,224] b:f32[48,3,1,1]* c:f32[1,48,112,112] d:f32[1,48,112,112]* e:f32[1,48,112,112]* | 5.7792 2026-11-18 isomer general 64x32 z1
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,48,56,56] b:f32[96,48,1,1]* c:f32[1,96,28,28] d:f32[1,96,28,28]* e:f32[1,96,28,28]* | 3.2176 2026-11-18 isomer general 32x16 z1
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,512,28,28] b:f32[1024,512,1,1]* c:f32[1,1024,14,14] d:f32[1,1024,14,14]* e:f32[1,1024,14,14]* | 19.808 2026-11-18 isomer general 32x64 z4
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d),e)) a:f32[1,96,28,28] b:f32[192,96,1,1]* c:f32[1,192,14,14] d:f32[1,192,14,14]* e:f32[1,192,14,14]* | 3.2544 2026-11-18 isomer general 32x16 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,3,224,224] b:f16[48,3,3,3]* c:f16[1,48,112,112] d:f16[1,48,112,112]* e:f16[1,48,112,112]* | 6.1408 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* e:f16[1,48,56,56]* | 2.4304 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28]* e:f16[1,96,28,28]* | 2.0704 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* e:f16[1,192,14,14]* | 2.4816 2026-11-18 isomer wg 64x32 1x1 s9 z2
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,3,224,224] b:f32[48,3,3,3]* c:f32[1,48,112,112] d:f32[1,48,112,112]* e:f32[1,48,112,112]* | 7.8912 2026-11-18 isomer general 64x32 z1
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,48,112,112] b:f32[48,48,3,3]* c:f32[1,48,56,56] d:f32[1,48,56,56]* e:f32[1,48,56,56]* | 14.5888 2026-11-18 isomer general 64x64 z4
 conv relu(add(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d),e)) a:f32[1,48,56,56] b:f32[96,48,3,3]* c:f32[1,96,28,28] d:f32[1,96,28,28]* e:f32[1,96,28,28]* | 9.0832 2026-11-18 isomer general 64x32 z8
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 3.106 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28] d:f16[1,512,28,28]* | 2.407 2026-11-18 isomer wg 64x64 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,128,56,56] b:f16[256,128,1,1]* c:f16[1,256,56,56] d:f16[1,256,56,56]* | 2.535 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14] | 1.336 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,192,14,14] b:f16[192,192,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 1.3968 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,14,14] b:f16[1024,256,1,1]* c:f16[1,1024,14,14] d:f16[1,1024,14,14]* | 2.26 2026-11-18 isomer wg 64x64 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,28,28] b:f16[512,256,1,1]* c:f16[1,512,28,28] d:f16[1,512,28,28]* | 2.559 2026-11-18 isomer wg 64x64 1x2 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[48,48,1,1]* c:f16[1,48,56,56] d:f16[1,48,56,56] | 1.5696 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] d:f16[1,1024,14,14]* | 2.687 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,7,7] b:f16[2048,512,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 2.468 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,64,56,56] b:f16[256,64,1,1]* c:f16[1,256,56,56] d:f16[1,256,56,56]* | 2.388 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[96,96,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28] | 1.368 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,1024,7,7] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] d:f16[16,2048,7,7]* | 9.036 2026-11-18 isomer tma 128x128 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,28,28] b:f16[512,128,1,1]* c:f16[16,512,28,28] d:f16[16,512,28,28]* | 10.85 2026-11-18 isomer wg 128x128 2x1 s3 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,128,56,56] b:f16[256,128,1,1]* c:f16[16,256,56,56] d:f16[16,256,56,56]* | 24.48 2026-11-18 isomer wg 128x128 2x1 s3 z1
@@ -652,15 +480,9 @@ conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,64,56,56] b:f32[256,64,1,1]* c:f32[1,256,56,56] d:f32[1,256,56,56]* | 7.95796 2026-11-18 isomer general 64x64 z2
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,96,28,28] b:f32[96,96,1,1]* c:f32[1,96,28,28] d:f32[1,96,28,28] | 4.2576 2026-11-18 isomer general 64x32 z2
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),slice(c,axes=[1], from=[64], to=[320], step=[1])),d)) a:f32[1,64,56,56] b:f32[256,64,1,1]* c:f32[1,320,56,56] d:f32[1,256,56,56]* | 9.6464 2026-11-18 isomer general 64x64 z2
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14] | 3.3728 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 4.17 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 3.4592 2026-11-18 isomer wg 64x64 1x1 s9 z4
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56] | 2.0448 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* | 2.492 2026-11-18 isomer wg 64x64 1x1 s9 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56]* d:f16[1,48,56,56]* | 2.3552 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28] | 2.2736 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 2.932 2026-11-18 isomer wg 64x32 1x1 s16 z1
-conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* | 2.5104 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14] | 15.6304 2026-11-18 isomer general 32x32 z8
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14] d:f32[1,192,14,14]* | 15.7765 2026-11-18 isomer general 32x32 z8
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f32[1,192,14,14] b:f32[192,192,3,3]* c:f32[1,192,14,14]* d:f32[1,192,14,14]* | 15.856 2026-11-18 isomer general 32x32 z8
@@ -672,9 +494,6 @@ conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f32[1,96,28,28] b:f32[96,96,3,3]* c:f32[1,96,28,28]* d:f32[1,96,28,28]* | 13.0704 2026-11-18 isomer general 64x32 z8
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,1024,14,14] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] d:f16[1,2048,7,7]* | 3.164 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,56,56] b:f16[512,256,1,1]* c:f16[1,512,28,28] d:f16[1,512,28,28]* | 2.622 2026-11-18 isomer wg 64x64 1x2 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,3,224,224] b:f16[48,3,1,1]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 4.1488 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,48,112,112] b:f16[48,48,1,1]* c:f16[1,48,56,56] d:f16[1,48,56,56]* | 2.0544 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 1.8416 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] d:f16[1,1024,14,14]* | 2.661 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,8,224,224] b:f16[48,8,1,1]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 2.95 2026-11-16 isomer wg 128x32 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] d:f16[16,2048,7,7]* | 11.41 2026-11-18 isomer wg 128x128 2x1 s6 z1
@@ -687,15 +506,10 @@ conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,48,56,56] b:f32[96,48,1,1]* c:f32[1,96,28,28] d:f32[1,96,28,28]* | 3.056 2026-11-18 isomer general 32x16 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,512,28,28] b:f32[1024,512,1,1]* c:f32[1,1024,14,14] d:f32[1,1024,14,14]* | 16.4462 2026-11-18 isomer general 64x64 z2
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,96,28,28] b:f32[192,96,1,1]* c:f32[1,192,14,14] d:f32[1,192,14,14]* | 3.2048 2026-11-18 isomer general 32x16 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,3,224,224] b:f16[48,3,3,3]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 5.1952 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,3,224,224] b:f16[48,3,3,3]* c:f16[1,48,112,112]* d:f16[1,48,112,112]* | 6.2416 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56] d:f16[1,48,56,56]* | 2.511 2026-11-18 isomer wg 64x64 1x1 s9 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* d:f16[1,48,56,56]* | 2.3552 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 2.79 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* | 2.08801 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 3.572 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 2.551 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 2.424 2026-11-18 isomer wg 64x32 1x1 s9 z2
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56] d:f16[16,48,56,56]* | 12.97 2026-11-16 isomer wg 128x64 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[16,48,56,56] b:f16[96,48,3,3]* c:f16[16,96,28,28] d:f16[16,96,28,28]* | 7.198 2026-11-16 isomer wg 128x128 2x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f32[1,3,224,224] b:f32[48,3,3,3]* c:f32[1,48,112,112] d:f32[1,48,112,112]* | 6.68 2026-11-18 isomer general 64x32 z1
@@ -710,7 +524,6 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[256,1024,1,1]* c:f16[1,256,14,14]* | 3.021 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* c:f16[1,512,14,14]* | 3.04 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,7,7] b:f16[2048,1024,1,1]* c:f16[1,2048,7,7] | 3.23639 2026-11-18 isomer wg 64x32 1x1 s18 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,1024,7,7] b:f16[512,1024,1,1]* c:f16[1,512,7,7]* | 1.824 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[128,128,1,1]* c:f16[1,128,28,28]* | 1.614 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[512,128,1,1]* c:f16[1,512,28,28] | 2.247 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[128,128,1,1]* c:f16[1,128,56,56]* | 2.034 2026-11-18 isomer tma 64x64 s6 z1
@@ -765,7 +578,6 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,480,28,28] b:f16[128,480,1,1]* c:f16[1,128,28,28]* | 2.148 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.5124 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[128,512,1,1]* c:f16[1,128,14,14]* | 1.68 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[256,512,1,1]* c:f16[1,256,14,14]* | 1.7008 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[128,512,1,1]* c:f16[1,128,28,28]* | 2.187 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[256,512,1,1]* c:f16[1,256,28,28]* | 2.417 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[512,512,1,1]* c:f16[1,512,28,28]* | 2.859 2026-11-18 isomer wg 64x64 1x1 s10 z1
@@ -976,16 +788,13 @@ conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c)) a:f16[16,384,8,8] b:f16[384,384,3,1]* c:f16[16,384,8,8]* | 6.759 2026-11-16 isomer wg 64x64 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1),c)) a:f32[1,384,8,8] b:f32[384,384,3,1]* c:f32[1,384,8,8]* | 9.21972 2026-11-18 isomer general 64x32 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,28,28] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.641 2026-11-18 isomer wg 64x32 1x1 s11 z2
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14] | 3.2784 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,192,14,14] b:f16[192,192,3,3]* c:f16[1,192,14,14]* | 4.11323 2026-11-18 isomer wg 64x32 1x1 s9 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,14,14] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.949 2026-11-18 isomer wg 64x64 1x1 s11 z4
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,448,8,8] b:f16[384,448,3,3]* c:f16[1,384,8,8]* | 5.548 2026-11-16 isomer wg 64x64 1x1 s6 z8
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56] | 1.9728 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.46523 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,7,7] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.385 2026-11-18 isomer wg 64x64 1x1 s11 z8
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,64,35,35] b:f16[96,64,3,3]* c:f16[1,96,35,35]* | 3.925 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,64,56,56] b:f16[64,64,3,3]* c:f16[1,64,56,56]* | 2.777 2026-11-18 isomer wg 64x32 1x1 s11 z1
-conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28] | 2.2016 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[96,96,3,3]* c:f16[1,96,28,28]* | 2.89243 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,35,35] b:f16[96,96,3,3]* c:f16[1,96,35,35]* | 4.494 2026-11-16 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,28,28] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.84 2026-11-18 isomer wg 128x128 2x1 s6 z1
@@ -1045,7 +854,6 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,288,35,35] b:f16[384,288,3,3]* c:f16[1,384,17,17]* | 7 2026-11-16 isomer wg 64x64 1x1 s6 z4
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.54013 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,8,299,299] b:f16[32,8,3,3]* c:f16[1,32,149,149]* | 3.696 2026-11-16 isomer wg 128x32 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14] | 1.1744 2026-11-18 isomer 16x64 k32 1x2x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,96,35,35] b:f16[96,96,3,3]* c:f16[1,96,17,17]* | 3.158 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 11.1946 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,192,17,17] b:f16[192,192,3,3]* c:f16[16,192,8,8]* | 6.387 2026-11-16 isomer wg 64x64 1x1 s6 z4
@@ -1064,7 +872,6 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,96,35,35] b:f32[96,96,3,3]* c:f32[1,96,17,17]* | 7.73577 2026-11-18 isomer general 32x32 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,128,56,56] b:f16[128,128,3,3]* c:f16[1,128,28,28]* | 3.638 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,256,28,28] b:f16[256,256,3,3]* c:f16[1,256,14,14]* | 3.954 2026-11-18 isomer wg 64x64 1x1 s11 z4
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,3,224,224] b:f16[48,3,3,3]* c:f16[1,48,112,112]* | 4.9968 2026-11-18 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.26008 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* | 2.773 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.412 2026-11-18 isomer wg 64x64 1x1 s11 z8
@@ -1108,9 +915,6 @@ conv relu(add(conv2d(slice(a,axes=[1], from=[384], to=[576], step=[1]),b,stride=
 conv relu(add(conv2d(slice(a,axes=[1], from=[64], to=[112], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1),c)) a:f32[1,176,35,35] b:f32[64,48,5,5]* c:f32[1,64,35,35]* | 16.6784 2026-11-18 isomer general 32x64 z8
 conv relu(add(conv2d(slice(a,axes=[1], from=[704], to=[1152], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,1152,8,8] b:f16[384,448,3,3]* c:f16[1,384,8,8]* | 5.107 2026-11-15 isomer wg 64x64 1x1 s6 z8
 conv relu(add(conv2d(slice(a,axes=[1], from=[704], to=[1152], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,1152,8,8] b:f32[384,448,3,3]* c:f32[1,384,8,8]* | 26.1677 2026-11-18 isomer general 32x32 z8
-conv relu(add(mul(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,1024,7,7] b:f16[512,1024,1,1]* c:f16[1,512,7,7]* d:f16[1,512,7,7]* | 1.8672 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(add(mul(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,256,28,28] b:f16[128,256,1,1]* c:f16[1,128,28,28]* d:f16[1,128,28,28]* | 1.88 2026-11-18 isomer wg 64x32 1x2 s4 z1
-conv relu(add(mul(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,14,14] b:f16[256,512,1,1]* c:f16[1,256,14,14]* d:f16[1,256,14,14]* | 1.784 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,1024,14,14] b:f16[1024,1024,1,1]* | 3.50134 2026-11-18 isomer wg 64x32 1x1 s18 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,1024,14,14] b:f16[256,1024,1,1]* | 2.892 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,1024,14,14] b:f16[512,1024,1,1]* | 2.80662 2026-11-18 isomer wg 64x32 1x1 s18 z1
@@ -1133,7 +937,6 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,35,35] b:f16[48,192,1,1]* | 1.835 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,35,35] b:f16[64,192,1,1]* | 2.073 2026-11-18 isomer wg 64x16 1x4 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,56,56] b:f16[128,192,1,1]* | 1.80299 2026-11-18 isomer wg 64x64 1x1 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,56,56] b:f16[256,192,1,1]* | 2.3824 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,2048,7,7] b:f16[1024,2048,1,1]* | 3.79094 2026-11-18 isomer wg 64x32 1x1 s18 z2
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,2048,7,7] b:f16[512,2048,1,1]* | 3.365 2026-11-18 isomer wg 64x32 1x1 s10 z4
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,2048,8,8] b:f16[1152,2048,1,1]* | 4.285 2026-11-18 isomer wg 64x32 1x1 s18 z2
@@ -1146,7 +949,6 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,13,13] b:f16[48,256,1,1]* | 1.49316 2026-11-18 isomer 16x32 k32 1x1x8 s3 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,14,14] b:f16[128,256,1,1]* | 1.42986 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,27,27] b:f16[32,256,1,1]* | 1.52516 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,28,28] b:f16[128,256,1,1]* | 1.60001 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,35,35] b:f16[176,256,1,1]* | 2.316 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,35,35] b:f16[48,256,1,1]* | 1.868 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,35,35] b:f16[64,256,1,1]* | 1.885 2026-11-18 isomer wg 64x64 1x1 s6 z1
@@ -1176,7 +978,6 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,480,14,14] b:f16[128,480,1,1]* | 1.62687 2026-11-18 isomer 16x32 k32 1x1x8 s3 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,480,28,28] b:f16[128,480,1,1]* | 1.98061 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,13,13] b:f16[64,512,1,1]* | 1.65636 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,14,14] b:f16[128,512,1,1]* | 1.6224 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,28,28] b:f16[128,512,1,1]* | 1.941 2026-11-18 isomer wg 64x32 1x1 s10 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,28,28] b:f16[256,512,1,1]* | 2.15965 2026-11-18 isomer wg 64x64 1x1 s10 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,28,28] b:f16[512,512,1,1]* | 2.59558 2026-11-18 isomer wg 64x64 1x1 s10 z1
@@ -1185,11 +986,9 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,544,7,7] b:f16[128,544,1,1]* | 1.69105 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,576,14,14] b:f16[128,576,1,1]* | 1.78658 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,576,7,7] b:f16[128,576,1,1]* | 1.65523 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,608,14,14] b:f16[128,608,1,1]* | 1.77762 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,608,7,7] b:f16[128,608,1,1]* | 1.67464 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,13,13] b:f16[256,64,1,1]* | 1.42436 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,55,55] b:f16[16,64,1,1]* | 1.58436 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,56,56] b:f16[128,64,1,1]* | 1.60641 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,56,56] b:f16[64,64,1,1]* | 1.593 2026-11-18 isomer tma 64x64 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,64,73,73] b:f16[80,64,1,1]* | 1.81205 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,640,14,14] b:f16[128,640,1,1]* | 1.82837 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
@@ -1252,7 +1051,6 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,160,17,17] b:f16[192,160,1,7]* | 3.2332 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(a,b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,192,17,17] b:f16[192,192,1,7]* | 3.88127 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 0 1 0], dilation=[1 1], group=1)) a:f16[1,384,8,8] b:f16[384,384,3,1]* | 2.612 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,128,112,112] b:f16[128,128,3,3]* | 11.1936 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,128,28,28] b:f16[128,128,3,3]* | 3.554 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,128,56,56] b:f16[256,128,3,3]* | 8.683 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,16,55,55] b:f16[128,16,3,3]* | 2.14588 2026-11-18 isomer wg 64x64 1x1 s6 z1
@@ -1260,7 +1058,6 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,256,14,14] b:f16[256,256,3,3]* | 3.818 2026-11-18 isomer wg 64x64 1x1 s11 z4
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,256,28,28] b:f16[512,256,3,3]* | 9.33 2026-11-18 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,256,56,56] b:f16[256,256,3,3]* | 11.34 2026-11-18 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
-conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,3,224,224] b:f16[64,3,3,3]* | 9.584 2026-11-18 isomer wg 256x64 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,32,27,27] b:f16[128,32,3,3]* | 1.76356 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,32,27,27] b:f16[256,32,3,3]* | 2.12348 2026-11-18 isomer wg 64x64 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,384,8,8] b:f16[768,384,3,3]* | 5.117 2026-11-18 isomer wg 64x64 1x1 s9 z8
@@ -1308,13 +1105,11 @@ conv relu(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=8)) a:f1
 conv relu(conv2d(a,b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,48,35,35] b:f16[64,48,5,5]* | 4.21 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,128,17,17] b:f16[128,128,7,1]* | 2.77584 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,128,17,17] b:f16[192,128,7,1]* | 2.71095 2026-11-18 isomer wg 64x32 1x1 s16 z1
-conv relu(conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,160,17,17] b:f16[160,160,7,1]* | 3.488 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,160,17,17] b:f16[192,160,7,1]* | 3.36456 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,192,17,17] b:f16[192,192,7,1]* | 3.73172 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,17,17] b:f16[192,192,3,3]* | 3.36298 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,17,17] b:f16[320,192,3,3]* | 3.941 2026-11-18 isomer wg 64x64 1x1 s9 z4
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,288,35,35] b:f16[384,288,3,3]* | 6.04861 2026-11-18 isomer wg 64x64 1x1 s13 z4
-conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,3,299,299] b:f16[32,3,3,3]* | 4.6288 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,8,299,299] b:f16[32,8,3,3]* | 3.36139 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,96,35,35] b:f16[96,96,3,3]* | 2.69354 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,128,56,56] b:f16[128,128,3,3]* | 3.515 2026-11-18 isomer wg 64x32 1x1 s11 z2
@@ -1330,17 +1125,10 @@ conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32)) a:f
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32)) a:f16[16,512,28,28] b:f16[512,16,3,3]* | 8.1999 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=8)) a:f16[1,256,56,56] b:f16[256,32,3,3]* | 1.97018 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=8)) a:f16[16,256,56,56] b:f16[256,32,3,3]* | 13.6778 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[128], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32)) a:f16[1,384,56,56] b:f16[128,4,3,3]* | 2.4336 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv relu(conv2d(slice(a,axes=[1], from=[0], to=[128], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=32)) a:f16[16,384,56,56] b:f16[128,4,3,3]* | 24.2105 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[192], step=[1]),b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,384,17,17] b:f16[320,192,3,3]* | 3.63043 2026-11-18 isomer wg 64x32 1x1 s9 z4
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[256], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,256,27,27] b:f16[32,256,1,1]* | 1.2128 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[384], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,384,13,13] b:f16[64,384,1,1]* | 1.1328 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[512], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,512,13,13] b:f16[64,512,1,1]* | 1.1584 2026-11-18 isomer 16x16 k64 1x1x8 s2 z1
-conv relu(conv2d(slice(a,axes=[1], from=[0], to=[64], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,320,56,56] b:f16[64,64,3,3]* | 2.1424 2026-11-18 isomer wg 64x64 1x1 s11 z1
 conv relu(conv2d(slice(a,axes=[1], from=[112], to=[176], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,176,35,35] b:f16[96,64,3,3]* | 2.3 2026-11-18 isomer wg 64x32 1x1 s11 z1
 conv relu(conv2d(slice(a,axes=[1], from=[112], to=[176], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,208,35,35] b:f16[96,64,3,3]* | 2.349 2026-11-18 isomer wg 64x32 1x1 s11 z1
 conv relu(conv2d(slice(a,axes=[1], from=[112], to=[176], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,240,35,35] b:f16[96,64,3,3]* | 2.365 2026-11-18 isomer wg 64x32 1x1 s11 z1
-conv relu(conv2d(slice(a,axes=[1], from=[128], to=[176], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,240,35,35] b:f16[64,48,5,5]* | 3.7856 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(slice(a,axes=[1], from=[192], to=[320], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,448,17,17] b:f16[128,128,1,7]* | 2.678 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(conv2d(slice(a,axes=[1], from=[192], to=[320], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,640,17,17] b:f16[128,128,1,7]* | 2.73 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(conv2d(slice(a,axes=[1], from=[192], to=[352], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,512,17,17] b:f16[160,160,1,7]* | 3.903 2026-11-18 isomer wg 64x64 1x1 s7 z4
@@ -1358,26 +1146,17 @@ conv relu(conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1
 conv relu(conv2d(slice(a,axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 5.105 2026-11-18 isomer wg 64x64 1x1 s9 z8
 conv relu(conv2d(slice(a,axes=[1], from=[352], to=[512], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,512,17,17] b:f16[160,160,7,1]* | 3.884 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(slice(a,axes=[1], from=[352], to=[512], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,704,17,17] b:f16[160,160,7,1]* | 4.003 2026-11-18 isomer wg 64x64 1x1 s7 z4
-conv relu(conv2d(slice(a,axes=[1], from=[384], to=[544], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,704,17,17] b:f16[160,160,1,7]* | 2.656 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(slice(a,axes=[1], from=[384], to=[576], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,768,17,17] b:f16[192,192,1,7]* | 3.93112 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv relu(conv2d(slice(a,axes=[1], from=[384], to=[576], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,576,17,17] b:f16[192,192,7,1]* | 4.53 2026-11-18 isomer wg 64x64 1x1 s6 z4
 conv relu(conv2d(slice(a,axes=[1], from=[384], to=[576], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,768,17,17] b:f16[192,192,7,1]* | 4.564 2026-11-18 isomer wg 64x64 1x1 s6 z4
-conv relu(conv2d(slice(a,axes=[1], from=[512], to=[896], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 4.8032 2026-11-18 isomer wg 64x64 1x1 s9 z8
-conv relu(conv2d(slice(a,axes=[1], from=[544], to=[704], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,704,17,17] b:f16[160,160,7,1]* | 2.7488 2026-11-18 isomer wg 64x32 1x1 s11 z2
-conv relu(conv2d(slice(a,axes=[1], from=[576], to=[768], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,768,17,17] b:f16[192,192,7,1]* | 3.2144 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv relu(conv2d(slice(a,axes=[1], from=[64], to=[112], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,176,35,35] b:f16[64,48,5,5]* | 4.229 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(slice(a,axes=[1], from=[64], to=[112], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,208,35,35] b:f16[64,48,5,5]* | 4.317 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(slice(a,axes=[1], from=[64], to=[112], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,240,35,35] b:f16[64,48,5,5]* | 4.223 2026-11-18 isomer wg 64x64 1x1 s7 z4
 conv relu(conv2d(slice(a,axes=[1], from=[704], to=[1152], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1152,8,8] b:f16[384,448,3,3]* | 4.25713 2026-11-18 isomer wg 64x32 1x1 s10 z8
 conv relu(conv2d(slice(a,axes=[1], from=[704], to=[1152], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[384,448,3,3]* | 4.427 2026-11-18 isomer wg 64x32 1x1 s10 z8
-conv relu(conv2d(slice(a,axes=[1], from=[896], to=[1344], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[384,448,3,3]* | 3.5712 2026-11-18 isomer wg 64x64 1x1 s10 z8
-conv relu(conv2d(slice(a,axes=[1], from=[96], to=[144], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,208,35,35] b:f16[64,48,5,5]* | 3.7712 2026-11-18 isomer wg 64x64 1x1 s7 z4
-conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[1344], step=[1]),axes=[1], from=[320], to=[704], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[768,384,3,3]* | 4.7856 2026-11-18 isomer wg 64x64 1x1 s9 z8
-conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[1344], step=[1]),axes=[1], from=[704], to=[1152], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,1344,8,8] b:f16[384,448,3,3]* | 3.56 2026-11-18 isomer wg 64x64 1x1 s10 z8
 conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[640], step=[1]),axes=[1], from=[192], to=[320], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,640,17,17] b:f16[128,128,1,7]* | 2.79799 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[640], step=[1]),axes=[1], from=[320], to=[448], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,640,17,17] b:f16[128,128,7,1]* | 2.70779 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[704], step=[1]),axes=[1], from=[192], to=[352], step=[1]),b,stride=[1 1], pad=[0 3 0 3], dilation=[1 1], group=1)) a:f16[1,704,17,17] b:f16[160,160,1,7]* | 3.18889 2026-11-18 isomer wg 64x32 1x1 s11 z2
-conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[704], step=[1]),axes=[1], from=[352], to=[512], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,704,17,17] b:f16[160,160,7,1]* | 3.34398 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(slice(slice(a,axes=[1], from=[192], to=[768], step=[1]),axes=[1], from=[384], to=[576], step=[1]),b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1)) a:f16[1,768,17,17] b:f16[192,192,7,1]* | 3.81243 2026-11-18 isomer wg 64x64 1x1 s8 z4
 conv relu(conv2d(slice(slice(a,axes=[1], from=[32], to=[208], step=[1]),axes=[1], from=[112], to=[176], step=[1]),b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,208,35,35] b:f16[96,64,3,3]* | 2.19029 2026-11-18 isomer wg 64x32 1x1 s11 z1
 conv relu(conv2d(slice(slice(a,axes=[1], from=[32], to=[208], step=[1]),axes=[1], from=[64], to=[112], step=[1]),b,stride=[1 1], pad=[2 2 2 2], dilation=[1 1], group=1)) a:f16[1,208,35,35] b:f16[64,48,5,5]* | 3.91371 2026-11-18 isomer wg 64x64 1x1 s7 z4
@@ -1752,10 +1531,7 @@ copy x0=reshape(slice(a,axes=[0], from=[0], to=[1], step=[1]),shape=[1 512]) con
 copy x0=slice(a,axes=[1], from=[0], to=[14], step=[2]) x1=slice(a,axes=[1], from=[1], to=[14], step=[2]) concat(slice(x0,axes=[2], from=[0], to=[14], step=[2]),slice(x1,axes=[2], from=[0], to=[14], step=[2]),slice(x0,axes=[2], from=[1], to=[14], step=[2]),slice(x1,axes=[2], from=[1], to=[14], step=[2]),axis=3) a:f32[1,14,14,384] | 1.05356 2026-11-18 isomer element
 copy x0=slice(a,axes=[1], from=[0], to=[28], step=[2]) x1=slice(a,axes=[1], from=[1], to=[28], step=[2]) concat(slice(x0,axes=[2], from=[0], to=[28], step=[2]),slice(x1,axes=[2], from=[0], to=[28], step=[2]),slice(x0,axes=[2], from=[1], to=[28], step=[2]),slice(x1,axes=[2], from=[1], to=[28], step=[2]),axis=3) a:f32[1,28,28,192] | 1.09141 2026-11-18 isomer element
 copy x0=slice(a,axes=[1], from=[0], to=[56], step=[2]) x1=slice(a,axes=[1], from=[1], to=[56], step=[2]) concat(slice(x0,axes=[2], from=[0], to=[56], step=[2]),slice(x1,axes=[2], from=[0], to=[56], step=[2]),slice(x0,axes=[2], from=[1], to=[56], step=[2]),slice(x1,axes=[2], from=[1], to=[56], step=[2]),axis=3) a:f32[1,56,56,96] | 1.3753 2026-11-18 isomer element
-matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320]* f:f16[1,1024,320]* | 5.7472 2026-11-18 isomer tma 64x64 s6 z2
-matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768] f:f16[1,197,768] | 8.8032 2026-11-18 isomer wg 64x64 1x1 s6 z2
 matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768] f:f16[1,197,768]* | 7.90621 2026-11-18 isomer tma 64x64 s6 z4
-matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768]* f:f16[1,197,768]* | 8.9952 2026-11-18 isomer wg 64x64 1x1 s6 z2
 matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f32[1,14,14,1536] b:f32[1536,384]* c:f32[1,14,14,384] d:f32[1,14,14,384] e:f32[1,14,14,384] f:f32[1,14,14,384]* | 18.8256 2026-11-18 isomer library 0
 matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f32[1,28,28,768] b:f32[768,192]* c:f32[1,28,28,192] d:f32[1,28,28,192] e:f32[1,28,28,192] f:f32[1,28,28,192]* | 16.448 2026-11-18 isomer library 0
 matmul add(add(add(add(matmul(a,b),c),d),e),f) a:f32[1,56,56,384] b:f32[384,96]* c:f32[1,56,56,96] d:f32[1,56,56,96] e:f32[1,56,56,96] f:f32[1,56,56,96]* | 16.7936 2026-11-18 isomer library 0
@@ -1768,8 +1544,6 @@ matmul add(add(add(add(reshape(matmul(a,b),shape=[1 128 768]),reshape(c,shape=[1
 matmul add(add(add(add(reshape(matmul(a,b),shape=[1 128 768]),reshape(c,shape=[1 128 768])),reshape(d,shape=[1 128 768])),reshape(e,shape=[1 128 768])),reshape(f,shape=[1 128 768])) a:f32[128,768] b:f32[768,768]* c:f32[128,768] d:f32[128,768] e:f32[128,768] f:f32[128,768] | 12.9904 2026-11-18 isomer library 0
 matmul add(add(add(add(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 768]),c),d),e),f) a:f32[1,128,12,64] b:f32[768,768]* c:f32[1,128,768] d:f32[1,128,768] e:f32[1,128,768] f:f32[1,128,768] | 13.0048 2026-11-18 isomer library 0
 matmul add(add(add(matmul(a,b),c),d),d) a:f32[1,7,7,3072] b:f32[3072,768]* c:f32[1,7,7,768] d:f32[1,7,7,768]* | 18.6096 2026-11-18 isomer library 0
-matmul add(add(add(matmul(a,b),c),d),e) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320]* | 2.3088 2026-11-18 isomer wg 64x64 1x1 s7 z1
-matmul add(add(add(matmul(a,b),c),d),e) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768] | 8.7728 2026-11-18 isomer wg 64x64 1x1 s6 z2
 matmul add(add(add(matmul(a,b),c),d),e) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768]* | 7.99576 2026-11-18 isomer tma 64x64 s6 z4
 matmul add(add(add(matmul(a,b),c),d),e) a:f32[1,14,14,1536] b:f32[1536,384]* c:f32[1,14,14,384] d:f32[1,14,14,384] e:f32[1,14,14,384] | 18.3424 2026-11-18 isomer library 0
 matmul add(add(add(matmul(a,b),c),d),e) a:f32[1,14,14,1536] b:f32[1536,384]* c:f32[1,14,14,384] d:f32[1,14,14,384] e:f32[1,14,14,384]* | 18.6528 2026-11-18 isomer library 0
@@ -1788,16 +1562,10 @@ matmul add(add(add(reshape(matmul(a,b),shape=[1 128 768]),reshape(c,shape=[1 128
 matmul add(add(add(reshape(matmul(a,b),shape=[1 128 768]),reshape(c,shape=[1 128 768])),reshape(d,shape=[1 128 768])),reshape(e,shape=[1 128 768])) a:f32[128,768] b:f32[768,768]* c:f32[128,768] d:f32[128,768] e:f32[128,768] | 12.9296 2026-11-18 isomer library 0
 matmul add(add(add(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 768]),c),d),e) a:f32[1,128,12,64] b:f32[768,768]* c:f32[1,128,768] d:f32[1,128,768] e:f32[1,128,768] | 12.984 2026-11-18 isomer library 0
 matmul add(add(add(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d),e),f) a:f32[1,49,768] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] e:f32[1,7,7,768] f:f32[1,7,7,768]* | 9.0416 2026-11-18 isomer general 32x64 z8
-matmul add(add(add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c),d),e) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768] | 2.7104 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(add(add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c),d),e) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768]* | 3.2848 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(add(add(transpose(reshape(matmul(reshape(a,shape=[197 768]),b),shape=[197 1 768]),perm=[1 0 2]),c),d),e) a:f16[197,1,12,64] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768] e:f16[1,197,768] | 2.712 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul add(add(matmul(a,b),c),d) a:f16[1,1,14336] b:f16[14336,4096]* c:f16[1,1,4096] d:f16[1,1,4096] | 30.1774 2026-11-18 isomer 16x64 k32 1x2x4 s6 z2
-matmul add(add(matmul(a,b),c),d) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] | 5.9104 2026-11-18 isomer tma 64x64 s6 z1
-matmul add(add(matmul(a,b),c),d) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320] d:f16[1,1024,320] | 2.1648 2026-11-18 isomer wg 64x64 1x1 s7 z1
 matmul add(add(matmul(a,b),c),d) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320] d:f16[1,1024,320]* | 2.23633 2026-11-18 isomer wg 64x64 1x1 s7 z1
 matmul add(add(matmul(a,b),c),d) a:f16[1,128,3072] b:f16[3072,768]* c:f16[1,128,768] d:f16[1,128,768]* | 5.71 2026-11-18 isomer wg 64x64 1x1 s14 z4
 matmul add(add(matmul(a,b),c),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768] d:f16[1,128,768]* | 3.331 2026-11-18 isomer tma 64x64 s6 z1
-matmul add(add(matmul(a,b),c),d) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768] | 8.6368 2026-11-18 isomer wg 64x64 1x1 s6 z2
 matmul add(add(matmul(a,b),c),d) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] d:f16[1,197,768]* | 8.884 2026-11-18 isomer library 0
 matmul add(add(matmul(a,b),c),d) a:f16[1,512,14336] b:f16[14336,4096]* c:f16[1,512,4096] d:f16[1,512,4096] | 84.1216 2026-11-18 isomer tma 128x128 s6 z1
 matmul add(add(matmul(a,b),c),d) a:f16[16,1,14336] b:f16[14336,4096]* c:f16[16,1,4096] d:f16[16,1,4096] | 33.37 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
@@ -1835,15 +1603,9 @@ matmul add(add(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 768]),c
 matmul add(add(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d),e) a:f32[1,49,768] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] e:f32[1,7,7,768] | 8.9648 2026-11-18 isomer general 32x64 z8
 matmul add(add(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d),e) a:f32[1,49,768] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] e:f32[1,7,7,768]* | 8.66102 2026-11-18 isomer general 32x64 z8
 matmul add(add(reshape(transpose(reshape(add(matmul(reshape(a,shape=[1 49 768]),b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d),e) a:f32[1,49,24,32] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] e:f32[1,7,7,768] | 8.9584 2026-11-18 isomer general 32x64 z8
-matmul add(add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c),d) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768] | 2.5152 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c),d) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768]* | 3.1424 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(add(transpose(reshape(matmul(reshape(a,shape=[197 768]),b),shape=[197 1 768]),perm=[1 0 2]),c),d) a:f16[197,1,12,64] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768] | 2.5088 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(add(transpose(reshape(matmul(reshape(a,shape=[197 768]),b),shape=[197 1 768]),perm=[1 0 2]),c),d) a:f16[197,1,12,64] b:f16[768,768]* c:f16[1,197,768] d:f16[1,197,768]* | 3.1216 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul add(matmul(a,b),c) a:f16[1,1,14336] b:f16[14336,4096]* c:f16[1,1,4096] | 29.9627 2026-11-18 isomer 16x64 k32 1x2x4 s4 z2
 matmul add(matmul(a,b),c) a:f16[1,1,18432] b:f16[18432,4096]* c:f16[1,1,4096] | 37.4987 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
-matmul add(matmul(a,b),c) a:f16[1,1024,320] b:f16[320,2560]* c:f16[1,1024,2560]* | 6.544 2026-11-18 isomer wg 128x192 2x1 s4 z1
 matmul add(matmul(a,b),c) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320] | 2.60853 2026-11-18 isomer wg 64x64 1x1 s7 z1
-matmul add(matmul(a,b),c) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320]* | 2.0528 2026-11-18 isomer wg 64x64 1x1 s7 z1
 matmul add(matmul(a,b),c) a:f16[1,12,128,64] b:f16[1,12,64,128] c:f16[1,12,128,128]* | 1.70946 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul add(matmul(a,b),c) a:f16[1,128,3072] b:f16[3072,768]* c:f16[1,128,768] | 5.68939 2026-11-18 isomer wg 64x64 1x1 s14 z4
 matmul add(matmul(a,b),c) a:f16[1,128,768] b:f16[768,2304]* c:f16[1,128,2304]* | 3.78219 2026-11-18 isomer tma 64x64 s6 z1
@@ -1853,8 +1615,6 @@ matmul add(matmul(a,b),c) a:f16[1,1280] b:f16[1280,1000]* c:f16[1,1000]* | 1.822
 matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,1536]* c:f16[1,197,1536]* | 9.696 2026-11-18 isomer library 1
 matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768] | 8.966 2026-11-18 isomer library 0
 matmul add(matmul(a,b),c) a:f16[1,197,3072] b:f16[3072,768]* c:f16[1,197,768]* | 8.60695 2026-11-18 isomer wg 64x64 1x1 s6 z2
-matmul add(matmul(a,b),c) a:f16[1,197,768] b:f16[768,3072]* c:f16[1,197,3072]* | 5.992 2026-11-18 isomer tma 64x64 s6 z1
-matmul add(matmul(a,b),c) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048] | 2.3776 2026-11-18 isomer held 32 k16 panels
 matmul add(matmul(a,b),c) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048]* | 2.08 2026-11-18 isomer held 32 k16 panels
 matmul add(matmul(a,b),c) a:f16[1,32,1,128] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.591286 2026-11-18 isomer attention 1x4 k16 s1
 matmul add(matmul(a,b),c) a:f16[1,32,512,128] b:f16[1,32,128,512] c:f16[1,32,512,512]* | 12.9392 2026-11-18 isomer library 0
@@ -1903,12 +1663,8 @@ matmul add(matmul(a,b),c) a:f32[4,49,384] b:f32[384,384]* c:f32[4,49,384]* | 7.7
 matmul add(matmul(a,b),c) a:f32[64,49,96] b:f32[96,288]* c:f32[64,49,288]* | 11.0589 2026-11-18 isomer library 0
 matmul add(matmul(a,b),c) a:f32[64,49,96] b:f32[96,96]* c:f32[64,49,96]* | 6.9856 2026-11-18 isomer library 0
 matmul add(matmul(a,b),reshape(c,shape=[1 7 7 768])) a:f32[1,7,7,3072] b:f32[3072,768]* c:f32[1,1,7,1,7,768] | 17.5664 2026-11-18 isomer library 0
-matmul add(matmul(a,reshape(b,shape=[1 12 64 128])),c) a:f16[1,12,128,64] b:f16[12,64,128] c:f16[1,12,128,128]* | 1.8368 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(a,reshape(b,shape=[1 12 64 128])),c) a:f32[1,12,128,64] b:f32[12,64,128] c:f32[1,12,128,128]* | 4.9408 2026-11-18 isomer general 64x64 z2
-matmul add(matmul(a,reshape(b,shape=[16 12 64 128])),c) a:f16[16,12,128,64] b:f16[192,64,128] c:f16[16,12,128,128]* | 5.1776 2026-11-18 isomer wg 128x128 2x1 s3 z1
-matmul add(matmul(a,reshape(transpose(reshape(transpose(b,perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,12,128,64] b:f16[1,128,12,64] c:f16[1,12,128,128]* | 1.8528 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(a,reshape(transpose(reshape(transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,12,128,64] b:f16[1,128,768] c:f16[1,12,128,128]* | 1.59666 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul add(matmul(a,reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,12,128,64] b:f16[1,128,2304] c:f16[1,12,128,128]* | 1.8592 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(a,reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f32[1,12,128,64] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.0448 2026-11-18 isomer library 0
 matmul add(matmul(a,reshape(transpose(reshape(transpose(reshape(slice(reshape(b,shape=[1 128 2304]),axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f32[1,12,128,64] b:f32[128,2304] c:f32[1,12,128,128]* | 5.04 2026-11-18 isomer library 0
 matmul add(matmul(a,transpose(b,perm=[0 1 3 2])),c) a:f32[4,12,49,32] b:f32[4,12,49,32] c:f32[4,12,49,49]* | 4.0768 2026-11-18 isomer general 32x16 z1
@@ -1939,15 +1695,11 @@ matmul add(matmul(reshape(reshape(a,shape=[1 1280 1 1]),shape=[1 1280]),b),c) a:
 matmul add(matmul(reshape(reshape(a,shape=[1 2048 1 1]),shape=[1 2048]),b),c) a:f16[1,2048] b:f16[2048,1000]* c:f16[1,1000]* | 2.14914 2026-11-18 isomer held 32 k16
 matmul add(matmul(reshape(reshape(a,shape=[1 2048 1 1]),shape=[1 2048]),b),c) a:f32[1,2048] b:f32[2048,1000]* c:f32[1,1000]* | 6.03327 2026-11-18 isomer library 0
 matmul add(matmul(reshape(reshape(a,shape=[16 2048 1 1]),shape=[16 2048]),b),c) a:f16[16,2048] b:f16[2048,1000]* c:f16[16,1000]* | 4.3343 2026-11-18 isomer wg 64x64 1x1 s10 z4
-matmul add(matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[1 1 4096]),b),c) a:f16[1,32,1,128] b:f16[4096,4096]* c:f16[1,1,4096] | 8.2608 2026-11-18 isomer held 16 k16 panels
 matmul add(matmul(reshape(transpose(reshape(a,shape=[1 1 7 1 7 768]),perm=[0 1 3 2 4 5]),shape=[1 49 768]),b),c) a:f32[1,7,7,768] b:f32[768,2304]* c:f32[1,49,2304]* | 15.9441 2026-11-18 isomer library 5
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f16[1,1,32,128] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 3.136 2026-11-18 isomer general 16x16 z4
-matmul add(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f16[1,128,12,64] b:f16[1,12,64,128] c:f16[1,12,128,128]* | 1.8528 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f16[1,512,32,128] b:f16[1,32,128,512] c:f16[1,32,512,512]* | 12.968 2026-11-18 isomer library 0
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f16[16,128,12,64] b:f16[16,12,64,128] c:f16[16,12,128,128]* | 2.54688 2026-11-18 isomer attention 4x1 k64 s2
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f32[1,128,12,64] b:f32[1,12,64,128] c:f32[1,12,128,128]* | 4.9728 2026-11-18 isomer general 64x64 z2
-matmul add(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(b,perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,128,12,64] b:f16[1,128,12,64] c:f16[1,12,128,128]* | 1.8496 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-matmul add(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,128,12,64] b:f16[1,128,2304] c:f16[1,12,128,128]* | 1.8704 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f32[1,128,12,64] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.0496 2026-11-18 isomer library 0
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(reshape(b,shape=[1 128 2304]),axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f32[1,128,12,64] b:f32[128,2304] c:f32[1,12,128,128]* | 4.43653 2026-11-18 isomer general 32x16 z1
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),transpose(b,perm=[0 2 3 1])),c) a:f32[1,128,12,64] b:f32[1,128,12,64] c:f32[1,12,128,128]* | 5.0592 2026-11-18 isomer library 0
@@ -1955,19 +1707,16 @@ matmul add(matmul(transpose(a,perm=[0 2 1 3]),transpose(reshape(b,shape=[1 128 1
 matmul add(matmul(transpose(a,perm=[0 2 1 3]),transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),c) a:f32[1,128,12,64] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.04 2026-11-18 isomer library 0
 matmul add(matmul(transpose(a,perm=[1 0 2]),b),c) a:f16[1,197,768] b:f16[768,2304]* c:f16[197,1,2304]* | 4.80311 2026-11-18 isomer tma 64x64 s6 z1
 matmul add(matmul(transpose(reshape(a,shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,4096] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.5848 2026-11-18 isomer attention 1x4 k16 s1
-matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f16[1,128,768] b:f16[1,128,2304] c:f16[1,12,128,128]* | 1.8832 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c) a:f32[1,128,768] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.0512 2026-11-18 isomer library 0
 matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(b,perm=[0 2 3 1])),c) a:f32[1,128,768] b:f32[1,128,12,64] c:f32[1,12,128,128]* | 5.0448 2026-11-18 isomer library 0
 matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 3 1])),c) a:f32[1,128,768] b:f32[1,128,768] c:f32[1,12,128,128]* | 4.21102 2026-11-18 isomer general 32x16 z1
 matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),c) a:f32[1,128,768] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.0128 2026-11-18 isomer library 0
 matmul add(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),c) a:f32[1,128,768] b:f32[1,128,2304] c:f32[1,12,128,128]* | 5.0944 2026-11-18 isomer library 0
 matmul add(matmul(transpose(reshape(a,shape=[1 512 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,512,4096] b:f16[1,32,128,512] c:f16[1,32,512,512]* | 7.03057 2026-11-18 isomer attention wg 2 k128 s2
-matmul add(matmul(transpose(reshape(a,shape=[16 128 12 64]),perm=[0 2 1 3]),b),c) a:f16[16,128,768] b:f16[16,12,64,128] c:f16[16,12,128,128]* | 5.2016 2026-11-18 isomer wg 128x128 2x1 s3 z1
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),b) a:f32[1,128,2304] b:f32[1,12,128,128]* | 5.0608 2026-11-18 isomer library 0
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[2048], to=[6144], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,6144] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.575399 2026-11-18 isomer attention 1x4 k16 s1
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(a,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),b) a:f32[1,128,2304] b:f32[1,12,128,128]* | 4.22487 2026-11-18 isomer general 32x16 z1
 matmul add(matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b),c) a:f16[16,128,2304] b:f16[16,12,64,128] c:f16[16,12,128,128]* | 1.494 2026-11-18 isomer attention wg 1 k64 s3
-matmul add(mul(matmul(a,b),c),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[1,128,768]* | 3.0704 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul add(mul(matmul(a,b),c),d) a:f32[1,12,128,64] b:f32[1,12,64,128] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.3296 2026-11-18 isomer general 64x64 z2
 matmul add(mul(matmul(a,b),c),d) a:f32[1,128,768] b:f32[768,768]* c:f32[1,128,768]* d:f32[1,128,768]* | 13.1248 2026-11-18 isomer library 0
 matmul add(mul(matmul(a,b),c),d) a:f32[1,24,49,32] b:f32[1,24,32,49] c:f32[1,24,49,49]* d:f32[1,24,49,49]* | 3.4416 2026-11-18 isomer general 16x16 z1
@@ -1975,28 +1724,17 @@ matmul add(mul(matmul(a,b),c),d) a:f32[16,6,49,32] b:f32[16,6,32,49] c:f32[16,6,
 matmul add(mul(matmul(a,b),c),d) a:f32[4,12,49,32] b:f32[4,12,32,49] c:f32[4,12,49,49]* d:f32[4,12,49,49]* | 4.1632 2026-11-18 isomer general 16x32 z1
 matmul add(mul(matmul(gather(a,b,axis=0),transpose(c,perm=[0 1 3 2])),d),e) a:f32[3,4,12,49,32] b:i64[]* c:f32[4,12,49,32] d:f32[4,12,49,49]* e:f32[4,12,49,49]* | 4.2304 2026-11-18 isomer general 16x32 z1
 matmul add(mul(matmul(gather(a,b,axis=0),transpose(c,perm=[0 1 3 2])),d),e) a:f32[3,64,3,49,32] b:i64[]* c:f32[64,3,49,32] d:f32[64,3,49,49]* e:f32[64,3,49,49]* | 7.4816 2026-11-18 isomer general 32x64 z1
-matmul add(mul(matmul(transpose(a,perm=[0 2 1 3]),b),c),d) a:f16[1,512,32,128] b:f16[1,32,128,512] c:f16[1,32,512,512]* d:f16[1,32,512,512]* | 18.7744 2026-11-18 isomer wg 128x128 2x1 s3 z1
-matmul add(mul(matmul(transpose(a,perm=[0 2 1 3]),b),c),d) a:f16[16,128,12,64] b:f16[16,12,64,128] c:f16[16,12,128,128]* d:f16[16,12,128,128]* | 6.7728 2026-11-18 isomer wg 128x128 2x1 s3 z1
-matmul add(mul(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(b,perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f16[1,128,12,64] b:f16[1,128,12,64] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.9952 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-matmul add(mul(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f16[1,128,12,64] b:f16[1,128,2304] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.9968 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(mul(matmul(transpose(a,perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(b,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f32[1,128,12,64] b:f32[1,128,2304] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.3632 2026-11-18 isomer general 64x64 z2
-matmul add(mul(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f16[1,128,768] b:f16[1,12,64,128] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.9664 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(mul(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f32[1,128,768] b:f32[1,12,64,128] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.2992 2026-11-18 isomer general 64x64 z2
 matmul add(mul(matmul(transpose(reshape(a,shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 3 1])),c),d) a:f32[1,128,768] b:f32[1,128,768] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.3952 2026-11-18 isomer general 64x64 z2
 matmul add(mul(matmul(transpose(reshape(a,shape=[1 512 32 128]),perm=[0 2 1 3]),b),c),d) a:f16[1,512,4096] b:f16[1,32,128,512] c:f16[1,32,512,512]* d:f16[1,32,512,512]* | 7.08796 2026-11-18 isomer attention wg 2 k128 s2
-matmul add(mul(matmul(transpose(reshape(a,shape=[16 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f16[16,128,768] b:f16[16,12,64,128] c:f16[16,12,128,128]* d:f16[16,12,128,128]* | 6.8944 2026-11-18 isomer wg 128x128 2x1 s3 z1
 matmul add(mul(matmul(transpose(reshape(a,shape=[16 128 12 64]),perm=[0 2 1 3]),reshape(b,shape=[16 12 64 128])),c),d) a:f16[16,128,768] b:f16[192,64,128] c:f16[16,12,128,128]* d:f16[16,12,128,128]* | 2.76473 2026-11-18 isomer attention 4x1 k64 s2
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b),c),d) a:f16[1,1,6144] b:f16[1,32,128,1] c:f16[1,32,1,1]* d:f16[1,32,1,1]* | 3.0928 2026-11-18 isomer general 16x16 z4
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 512 32 128]),perm=[0 2 1 3]),b),c),d) a:f16[1,512,6144] b:f16[1,32,128,512] c:f16[1,32,512,512]* d:f16[1,32,512,512]* | 7.16053 2026-11-18 isomer attention wg 2 k128 s2
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f16[1,128,2304] b:f16[1,12,64,128] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.49519 2026-11-18 isomer attention 1x4 k32 s2
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f32[1,128,2304] b:f32[1,12,64,128] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.2976 2026-11-18 isomer general 64x64 z2
-matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(b,shape=[1 12 64 128])),c),d) a:f16[1,128,2304] b:f16[12,64,128] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.9888 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(b,perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f16[1,128,2304] b:f16[12,128,64] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.9824 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f16[1,128,2304] b:f16[1,12,128,64] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.968 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
-matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(b,perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f16[1,128,2304] b:f16[1,128,12,64] c:f16[1,12,128,128]* d:f16[1,12,128,128]* | 1.976 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 3 1])),b),c) a:f32[1,128,2304] b:f32[1,12,128,128]* c:f32[1,12,128,128]* | 3.90658 2026-11-18 isomer general 32x16 z1
 matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f16[16,128,2304] b:f16[16,12,64,128] c:f16[16,12,128,128]* d:f16[16,12,128,128]* | 1.50301 2026-11-18 isomer attention wg 1 k128 s2
-matmul add(mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),reshape(b,shape=[16 12 64 128])),c),d) a:f16[16,128,2304] b:f16[192,64,128] c:f16[16,12,128,128]* d:f16[16,12,128,128]* | 6.8992 2026-11-18 isomer wg 128x128 2x1 s3 z1
 matmul add(mul(matmul(transpose(reshape(slice(reshape(a,shape=[1 128 2304]),axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b),c),d) a:f32[128,2304] b:f32[1,12,64,128] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 5.2752 2026-11-18 isomer general 64x64 z2
 matmul add(mul(matmul(transpose(reshape(slice(reshape(a,shape=[1 128 2304]),axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),c),d) a:f32[128,2304] b:f32[1,12,128,64] c:f32[1,12,128,128]* d:f32[1,12,128,128]* | 4.48345 2026-11-18 isomer general 32x16 z1
 matmul add(reshape(a,shape=[1 128 768]),reshape(matmul(reshape(b,shape=[128 3072]),c),shape=[1 128 768])) a:f32[128,768] b:f32[1,128,3072] c:f32[3072,768]* | 24.6232 2026-11-18 isomer library 0
@@ -2013,8 +1751,6 @@ matmul add(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 768]),c) a:
 matmul add(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d) a:f32[1,49,768] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] | 8.65302 2026-11-18 isomer general 32x64 z8
 matmul add(reshape(transpose(reshape(add(matmul(reshape(a,shape=[1 49 768]),b),c),shape=[1 1 1 7 7 768]),perm=[0 1 3 2 4 5]),shape=[1 7 7 768]),d) a:f32[1,49,24,32] b:f32[768,768]* c:f32[1,49,768]* d:f32[1,7,7,768] | 8.88 2026-11-18 isomer general 32x64 z8
 matmul add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768] | 2.81385 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(transpose(reshape(matmul(a,b),shape=[197 1 768]),perm=[1 0 2]),c) a:f16[197,768] b:f16[768,768]* c:f16[1,197,768]* | 3.0352 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul add(transpose(reshape(matmul(reshape(a,shape=[197 768]),b),shape=[197 1 768]),perm=[1 0 2]),c) a:f16[197,1,12,64] b:f16[768,768]* c:f16[1,197,768] | 2.3856 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul gelu(add(add(matmul(slice(a,axes=[1], from=[2048], to=[2064], step=[1]),b),slice(a,axes=[1], from=[0], to=[2048], step=[1])),c)) a:f16[1,2064] b:f16[16,2048]* c:f16[1,2048]* | 2.118 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
 matmul gelu(add(matmul(a,b),c)) a:f16[1,128,768] b:f16[768,3072]* c:f16[1,128,3072]* | 4.26859 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul gelu(add(matmul(a,b),c)) a:f16[1,197,768] b:f16[768,3072]* c:f16[1,197,3072]* | 5.84167 2026-11-18 isomer tma 64x64 s6 z1
@@ -2038,16 +1774,12 @@ matmul matmul(a,b) a:f16[1,1024,320] b:f16[320,320]* | 2.3886 2026-11-18 isomer 
 matmul matmul(a,b) a:f16[1,1024,320] b:f16[320,960]* | 3.52693 2026-11-18 isomer tma 64x64 s6 z1
 matmul matmul(a,b) a:f16[1,1024] b:f16[1024,4096]* | 2.285 2026-11-18 isomer held 16 k16 panels
 matmul matmul(a,b) a:f16[1,1024] b:f16[1024,512]* | 1.115 2026-11-18 isomer held 16 k16 panels
-matmul matmul(a,b) a:f16[1,12,128,128] b:f16[1,12,128,64] | 1.3312 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(a,b) a:f16[1,12,128,64] b:f16[1,12,64,128] | 1.114 2026-11-16 isomer attention 2x4 k32 s2
 matmul matmul(a,b) a:f16[1,12,197,197] b:f16[1,12,197,64] | 8.5904 2026-11-18 isomer general 32x64 z4
 matmul matmul(a,b) a:f16[1,12,197,64] b:f16[1,12,64,197] | 1.869 2026-11-18 isomer attention 2x4 k32 s2
 matmul matmul(a,b) a:f16[1,128,3072] b:f16[3072,768]* | 5.56043 2026-11-18 isomer wg 64x64 1x1 s14 z4
 matmul matmul(a,b) a:f16[1,128,768] b:f16[768,2304]* | 2.9351 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul matmul(a,b) a:f16[1,128,768] b:f16[768,3072]* | 3.3488 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul matmul(a,b) a:f16[1,128,768] b:f16[768,768]* | 2.912 2026-11-18 isomer tma 64x64 s6 z1
 matmul matmul(a,b) a:f16[1,197,3072] b:f16[3072,768]* | 8.332 2026-11-18 isomer library 0
-matmul matmul(a,b) a:f16[1,197,768] b:f16[768,3072]* | 5.3376 2026-11-18 isomer tma 64x64 s6 z1
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,16]* | 1.269 2026-11-18 isomer held 16 k16 panels
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,2048]* | 2.111 2026-11-18 isomer held 32 k16 panels
 matmul matmul(a,b) a:f16[1,2048] b:f16[2048,2064]* | 2.261 2026-11-18 isomer held 32 k16 panels
@@ -2069,7 +1801,6 @@ matmul matmul(a,b) a:f16[1,512] b:f16[512,512]* | 0.9777 2026-11-18 isomer held 
 matmul matmul(a,b) a:f16[1,512] b:f16[512,8192]* | 1.879 2026-11-18 isomer held 64 k16 panels
 matmul matmul(a,b) a:f16[1,77,768] b:f16[768,320]* | 2.003 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 matmul matmul(a,b) a:f16[1,77,768] b:f16[768,640]* | 2.51573 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
-matmul matmul(a,b) a:f16[1,8,1024,1024] b:f16[1,8,1024,40] | 5.8256 2026-11-18 isomer wg 64x64 1x2 s4 z1
 matmul matmul(a,b) a:f16[1,8,1024,77] b:f16[1,8,77,40] | 6.2256 2026-11-18 isomer general 64x32 z1
 matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,1024]* | 7.216 2026-11-18 isomer library 0
 matmul matmul(a,b) a:f16[16,1,4096] b:f16[4096,28672]* | 57.43 2026-11-18 isomer wg 64x128 1x1 s4 z1
@@ -2093,10 +1824,7 @@ matmul matmul(a,b) a:f16[16,512,4096] b:f16[4096,6144]* | 636.3 2026-11-18 isome
 matmul matmul(a,b) a:f16[16,512] b:f16[512,4096]* | 2.141 2026-11-18 isomer 16x64 k32 1x2x4 s8 z1
 matmul matmul(a,b) a:f16[197,768] b:f16[768,768]* | 2.6443 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul matmul(a,b) a:f16[3152,768] b:f16[768,768]* | 8.978 2026-11-18 isomer library 0
-matmul matmul(a,b) a:f16[4,512] b:f16[512,4096]* | 1.3008 2026-11-18 isomer held 32 k8 panels
-matmul matmul(a,b) a:f16[4,512] b:f16[512,512]* | 0.9056 2026-11-18 isomer held 16 k8
 matmul matmul(a,b) a:f16[5,512] b:f16[512,4096]* | 2.335 2026-11-16 isomer 16x64 k32 1x2x8 s3 z1
-matmul matmul(a,b) a:f16[5,512] b:f16[512,512]* | 0.8608 2026-11-18 isomer held 16 k8 panels
 matmul matmul(a,b) a:f16[80,512] b:f16[512,4096]* | 3.27 2026-11-16 isomer wg 64x64 1x2 s4 z1
 matmul matmul(a,b) a:f32[1,1024] b:f32[1024,4096]* | 4.74864 2026-11-18 isomer library 0
 matmul matmul(a,b) a:f32[1,1024] b:f32[1024,512]* | 3.09653 2026-11-18 isomer library 0
@@ -2136,18 +1864,9 @@ matmul matmul(a,b) a:f32[64,49,96] b:f32[96,288]* | 8.4672 2026-11-18 isomer lib
 matmul matmul(a,b) a:f32[64,49,96] b:f32[96,96]* | 6.26797 2026-11-18 isomer library 0
 matmul matmul(a,reshape(b,shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[12,64,197] | 7.1776 2026-11-18 isomer general 64x32 z1
 matmul matmul(a,reshape(b,shape=[1 32 1 128])) a:f16[1,32,1,1] b:f16[1,8,4,1,128] | 1.9632 2026-11-18 isomer general 16x32 z1
-matmul matmul(a,reshape(transpose(b,perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[12,197,64] | 2.288 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,reshape(transpose(transpose(reshape(b,shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[197,1,768] | 2.2736 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,reshape(transpose(transpose(reshape(gather(b,c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[3,197,1,768] c:i64[]* | 2.2656 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,reshape(transpose(transpose(reshape(gather(reshape(transpose(b,perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[1,197,1,3,768] c:i64[]* | 2.2784 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[197,1,2304] c:i64[]* | 2.2896 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[1,12,197,64] b:f16[197,1,2304] c:i64[]* | 2.28 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(a,transpose(a,perm=[0 2 1])) a:f32[1,27,64] | 2.07796 2026-11-18 isomer general 16x16 z1
 matmul matmul(a,transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,8,1024,40] b:f16[1,1024,320] | 7.5216 2026-11-18 isomer library 0
-matmul matmul(a,transpose(reshape(b,shape=[1 77 8 40]),perm=[0 2 3 1])) a:f16[1,8,1024,40] b:f16[1,77,320] | 2.472 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(a,transpose(reshape(slice(b,axes=[2], from=[0], to=[320], step=[1]),shape=[1 77 8 40]),perm=[0 2 3 1])) a:f16[1,8,1024,40] b:f16[1,77,640] | 2.5072 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])) a:f32[1,12,128,128] b:f32[1,128,2304] | 4.552 2026-11-18 isomer general 64x64 z4
-matmul matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3])) a:f16[16,12,128,128] b:f16[16,128,2304] | 3.3536 2026-11-18 isomer wg 128x64 2x1 s4 z1
 matmul matmul(a,transpose(reshape(slice(b,axes=[2], from=[320], to=[640], step=[1]),shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,8,1024,40] b:f16[1,1024,960] | 7.456 2026-11-18 isomer library 0
 matmul matmul(gather(a,b,axis=0),c) a:f16[5,1,512] b:i64[]* c:f16[512,4096]* | 1.213 2026-11-18 isomer held 16 k16 panels
 matmul matmul(gather(a,b,axis=0),c) a:f16[5,1,512] b:i64[]* c:f16[512,512]* | 0.7667 2026-11-18 isomer held 16 k8 panels
@@ -2158,12 +1877,6 @@ matmul matmul(gather(a,b,axis=1),c) a:f16[1,197,768] b:i64[]* c:f16[768,1000]* |
 matmul matmul(reshape(a,shape=[1 1024]),b) a:f16[1,1024] b:f16[1024,1000]* | 1.47762 2026-11-18 isomer held 32 k16
 matmul matmul(reshape(a,shape=[1 12 197 64]),b) a:f16[12,197,64] b:f16[1,12,64,197] | 7.208 2026-11-18 isomer general 64x32 z1
 matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(b,shape=[1 12 64 197])) a:f16[12,197,64] b:f16[12,64,197] | 7.2208 2026-11-18 isomer general 64x32 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(b,perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[12,197,64] | 2.2768 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(b,shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[197,1,768] | 2.28 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(b,c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[3,197,1,768] c:i64[]* | 2.2848 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(b,perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[1,197,1,3,768] c:i64[]* | 2.2848 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[197,1,2304] c:i64[]* | 2.2768 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[197,1,2304] c:i64[]* | 2.2928 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(reshape(a,shape=[1 12 197 64]),reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[12,197,64] b:f16[197,1,2304] | 1.799 2026-11-17 isomer attention 2x2 k64 s2
 matmul matmul(reshape(a,shape=[1 128 768]),b) a:f32[1,128,12,64] b:f32[768,768]* | 11.5424 2026-11-18 isomer library 0
 matmul matmul(reshape(a,shape=[1 1280]),b) a:f16[1,1280] b:f16[1280,1000]* | 1.78419 2026-11-18 isomer held 16 k16
@@ -2174,7 +1887,6 @@ matmul matmul(reshape(a,shape=[128 768]),b) a:f32[1,128,768] b:f32[768,2304]* | 
 matmul matmul(reshape(a,shape=[128 768]),b) a:f32[1,128,768] b:f32[768,3072]* | 21.9673 2026-11-18 isomer library 0
 matmul matmul(reshape(a,shape=[16 1024]),b) a:f16[16,1024] b:f16[1024,1000]* | 2.844 2026-11-16 isomer 16x32 k32 1x1x16 s3 z1
 matmul matmul(reshape(a,shape=[16 49 192]),b) a:f32[16,49,6,32] b:f32[192,192]* | 7.1472 2026-11-18 isomer general 64x32 z4
-matmul matmul(reshape(a,shape=[197 768]),b) a:f16[197,1,12,64] b:f16[768,768]* | 2.264 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul matmul(reshape(a,shape=[4 49 384]),b) a:f32[4,49,12,32] b:f32[384,384]* | 7.4192 2026-11-18 isomer general 32x64 z8
 matmul matmul(reshape(a,shape=[5 512]),b) a:f16[5,1,512] b:f16[512,4096]* | 2.094 2026-11-18 isomer held 16 k16 panels
 matmul matmul(reshape(a,shape=[5 512]),b) a:f16[5,1,512] b:f16[512,512]* | 0.8089 2026-11-18 isomer held 16 k8 panels
@@ -2211,13 +1923,8 @@ matmul matmul(reshape(slice(reshape(a,shape=[2560]),axes=[0], from=[512], to=[25
 matmul matmul(reshape(slice(reshape(a,shape=[2560]),axes=[0], from=[512], to=[2560], step=[1]),shape=[4 512]),b) a:f32[5,1,512] b:f32[512,4096]* | 6.48102 2026-11-18 isomer library 0
 matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[1 1 4096]),b) a:f16[1,32,1,128] b:f16[4096,4096]* | 9.43516 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
 matmul matmul(reshape(transpose(a,perm=[0 2 1 3]),shape=[16 1 4096]),b) a:f16[16,32,1,128] b:f16[4096,4096]* | 11.68 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
-matmul matmul(reshape(transpose(a,perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(b,perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,12,64] b:f16[1,197,1,3,768] c:i64[]* | 2.2896 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(transpose(a,perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,12,64] b:f16[197,1,2304] c:i64[]* | 2.28 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul matmul(reshape(transpose(a,perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,12,64] b:f16[197,1,2304] c:i64[]* | 2.2832 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(b,shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[197,1,768] | 1.764 2026-11-18 isomer attention 2x2 k64 s2
-matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(b,perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[1,197,1,3,768] c:i64[]* | 2.2704 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[197,1,2304] c:i64[]* | 1.787 2026-11-18 isomer attention 2x2 k64 s2
-matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[197,1,2304] c:i64[]* | 2.2816 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(reshape(transpose(reshape(a,shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[1], to=[2], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,768] b:f16[197,1,2304] | 1.787 2026-11-18 isomer attention 2x2 k64 s2
 matmul matmul(reshape(transpose(reshape(a,shape=[197 192 64]),perm=[1 0 2]),shape=[16 12 197 64]),b) a:f16[197,16,768] b:f16[16,12,64,197] | 4.266 2026-11-18 isomer cudnn 2 24=7
 matmul matmul(reshape(transpose(reshape(gather(a,b,axis=0),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),c) a:f16[3,197,1,768] b:i64[]* c:f16[1,12,64,197] | 7.28 2026-11-18 isomer general 64x32 z1
@@ -2227,9 +1934,7 @@ matmul matmul(reshape(transpose(reshape(gather(reshape(transpose(reshape(reshape
 matmul matmul(reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(a,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[0], to=[1], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64]),reshape(transpose(transpose(reshape(b,shape=[197 12 64]),perm=[1 0 2]),perm=[0 2 1]),shape=[1 12 64 197])) a:f16[197,1,2304] b:f16[197,1,768] | 2.02 2026-11-18 isomer attention 1x8 k32 s1
 matmul matmul(transpose(a,perm=[0 2 1 3]),b) a:f16[1,1,32,128] b:f16[1,32,128,512] | 1.241 2026-11-18 isomer attention 1x4 k32 s2 z2
 matmul matmul(transpose(a,perm=[0 2 1 3]),transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,1024,8,40] b:f16[1,1024,320] | 7.3984 2026-11-18 isomer library 0
-matmul matmul(transpose(a,perm=[0 2 1 3]),transpose(reshape(slice(b,axes=[2], from=[0], to=[320], step=[1]),shape=[1 77 8 40]),perm=[0 2 3 1])) a:f16[1,1024,8,40] b:f16[1,77,640] | 2.85597 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(transpose(a,perm=[0 2 1 3]),transpose(reshape(slice(b,axes=[2], from=[320], to=[640], step=[1]),shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,1024,8,40] b:f16[1,1024,960] | 7.3184 2026-11-18 isomer library 0
-matmul matmul(transpose(a,perm=[1 0 2]),b) a:f16[1,197,768] b:f16[768,2304]* | 4.8368 2026-11-18 isomer tma 64x64 s6 z1
 matmul matmul(transpose(reshape(a,shape=[1 1 32 128]),perm=[0 2 1 3]),b) a:f16[1,1,4096] b:f16[1,32,128,512] | 1.51 2026-11-15 isomer attention 1x4 k32 s3
 matmul matmul(transpose(reshape(a,shape=[1 1024 8 40]),perm=[0 2 1 3]),b) a:f16[1,1024,320] b:f16[1,8,40,77] | 5.9008 2026-11-18 isomer general 64x32 z1
 matmul matmul(transpose(reshape(a,shape=[1 1024 8 40]),perm=[0 2 1 3]),transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 3 1])) a:f16[1,1024,320] b:f16[1,1024,320] | 7.779 2026-11-18 isomer library 0
@@ -2248,7 +1953,6 @@ matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1])
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 512 32 128]),perm=[0 2 1 3]),b) a:f16[1,512,6144] b:f16[1,32,128,512] | 3.919 2026-11-18 isomer cudnn 2 24=7
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 512 32 128]),perm=[0 2 1 3]),reshape(transpose(reshape(b,shape=[32 512 128]),perm=[0 2 1]),shape=[1 32 128 512])) a:f16[1,512,6144] b:f16[1,8,4,512,128] | 6.233 2026-11-18 isomer attention wg 2 k128 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[16 512 32 128]),perm=[0 2 1 3]),b) a:f16[16,512,6144] b:f16[16,32,128,512] | 39.39 2026-11-18 isomer cudnn 2 24=7
-matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b) a:f16[1,128,2304] b:f16[1,12,64,128] | 1.296 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] b:f16[1,128,768] | 1.377 2026-11-18 isomer attention 2x2 k64 s2
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f16[1,128,2304] | 1.39495 2026-11-18 isomer attention 2x2 k64 s1
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[768], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b) a:f16[16,128,2304] b:f16[16,12,64,128] | 1.501 2026-11-18 isomer attention wg 1 k128 s2
@@ -2263,20 +1967,15 @@ matmul matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1
 matmul matmul(transpose(reshape(slice(a,axes=[2], from=[768], to=[1536], step=[1]),shape=[16 128 12 64]),perm=[0 2 1 3]),b) a:f16[16,128,2304] b:f16[16,12,64,128] | 2.18 2026-11-15 isomer attention 4x1 k64 s2
 matmul matmul(transpose(reshape(slice(reshape(a,shape=[1 128 2304]),axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),b) a:f32[128,2304] b:f32[1,12,64,128] | 4.0432 2026-11-18 isomer general 64x32 z1
 matmul mul(add(add(matmul(a,b),c),d),e) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[1,128,3072]* e:f32[1,128,3072]* | 25.4568 2026-11-18 isomer library 0
-matmul mul(add(matmul(a,b),c),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[1,128,768]* | 3.064 2026-11-18 isomer wg 64x64 1x1 s14 z1
-matmul mul(add(matmul(a,b),c),d) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768]* d:f16[16,128,768]* | 9.0192 2026-11-18 isomer tma 128x128 s6 z1
 matmul mul(add(matmul(a,b),c),d) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[1,128,3072]* | 24.8573 2026-11-18 isomer library 0
 matmul mul(add(matmul(a,b),c),d) a:f32[1,128,768] b:f32[768,768]* c:f32[1,128,768]* d:f32[1,128,768]* | 13.1056 2026-11-18 isomer library 0
 matmul mul(matmul(a,b),c) a:f16[1,1,4096] b:f16[4096,14336]* c:f16[1,1,14336] | 29.2556 2026-11-18 isomer wg 64x128 1x2 s4 z1
-matmul mul(matmul(a,b),c) a:f16[1,1024,320] b:f16[320,320]* c:f16[1,1024,320]* | 2.0608 2026-11-18 isomer wg 64x64 1x1 s7 z1
-matmul mul(matmul(a,b),c) a:f16[1,2048] b:f16[2048,16]* c:f16[1,16]* | 0.7968 2026-11-18 isomer held 16 k8 panels
 matmul mul(matmul(a,b),c) a:f16[16,1,4096] b:f16[4096,14336]* c:f16[16,1,14336] | 29.38 2026-11-18 isomer wg 64x128 1x2 s4 z1
 matmul mul(matmul(a,b),c) a:f16[16,512,4096] b:f16[4096,14336]* c:f16[16,512,14336] | 1624 2026-11-18 isomer library 7
 matmul mul(matmul(transpose(a,perm=[0 2 1 3]),b),c) a:f16[1,1,32,128] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 3.0896 2026-11-18 isomer general 16x16 z4
 matmul mul(matmul(transpose(reshape(a,shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,4096] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.710298 2026-11-18 isomer attention 1x2 k32 s1
 matmul mul(matmul(transpose(reshape(slice(a,axes=[2], from=[0], to=[4096], step=[1]),shape=[1 1 32 128]),perm=[0 2 1 3]),b),c) a:f16[1,1,6144] b:f16[1,32,128,1] c:f16[1,32,1,1]* | 0.6836 2026-11-18 isomer attention 1x2 k32 s1
 matmul mul(mul(pow(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 3072]),c),d),e) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072]* d:f32[1,128,3072]* e:f32[1,128,3072]* | 25.7246 2026-11-18 isomer library 0
-matmul mul(reshape(add(matmul(a,b),c),shape=[1 128 12 64]),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[1,128,12,64]* | 3.0704 2026-11-18 isomer wg 64x64 1x1 s14 z1
 matmul mul(reshape(add(matmul(a,b),c),shape=[1 128 12 64]),d) a:f32[1,128,768] b:f32[768,768]* c:f32[1,128,768]* d:f32[1,128,12,64]* | 13.1056 2026-11-18 isomer library 0
 matmul mul(reshape(add(matmul(a,b),c),shape=[16 128 12 64]),d) a:f16[16,128,768] b:f16[768,768]* c:f16[16,128,768]* d:f16[16,128,12,64]* | 6.48485 2026-11-18 isomer tma 128x128 s6 z1
 matmul mul(reshape(matmul(a,b),shape=[1 1 32 128]),c) a:f16[1,1,4096] b:f16[4096,4096]* c:f16[1,1,32,128]* | 10.21 2026-11-18 isomer 16x64 k32 1x2x4 s4 z2
@@ -2287,18 +1986,12 @@ matmul mul(reshape(transpose(reshape(transpose(reshape(add(matmul(a,b),c),shape=
 matmul mul(transpose(reshape(add(matmul(a,b),c),shape=[1 128 12 64]),perm=[0 2 3 1]),d) a:f32[1,128,768] b:f32[768,768]* c:f32[1,128,768]* d:f32[1,12,64,128]* | 13.1468 2026-11-18 isomer library 0
 matmul mul(transpose(reshape(matmul(a,b),shape=[1 1 32 128]),perm=[0 2 1 3]),c) a:f16[1,1,4096] b:f16[4096,4096]* c:f16[1,32,1,128]* | 9.99912 2026-11-18 isomer 16x64 k32 1x2x4 s4 z2
 matmul mul(transpose(reshape(matmul(a,b),shape=[16 1 32 128]),perm=[0 2 1 3]),c) a:f16[16,1,4096] b:f16[4096,4096]* c:f16[16,32,1,128]* | 11.78 2026-11-18 isomer 16x64 k32 1x2x4 s8 z2
-matmul mul(transpose(reshape(transpose(reshape(add(matmul(a,b),c),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),d) a:f16[1,128,768] b:f16[768,768]* c:f16[1,128,768]* d:f16[12,64,128]* | 3.5552 2026-11-18 isomer 32x32 k32 1x1x8 s3 z1
-matmul relu(add(matmul(a,b),c)) a:f16[1,16] b:f16[16,2048]* c:f16[1,2048] | 1.3344 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
-matmul relu(add(matmul(a,b),c)) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048] | 2.416 2026-11-18 isomer held 32 k16 panels
 matmul relu(add(matmul(a,b),c)) a:f32[1,13] b:f32[13,512]* c:f32[1,512]* | 1.82516 2026-11-18 isomer general 32x16 z1
 matmul relu(add(matmul(a,b),c)) a:f32[1,256] b:f32[256,64]* c:f32[1,64]* | 2.99796 2026-11-18 isomer general 32x16 z8
 matmul relu(add(matmul(a,b),c)) a:f32[1,415] b:f32[415,512]* c:f32[1,512]* | 4.39956 2026-11-18 isomer general 32x32 z8
 matmul relu(add(matmul(a,b),c)) a:f32[1,512] b:f32[512,256]* c:f32[1,256]* | 3.75316 2026-11-18 isomer general 16x32 z8
-matmul relu(add(matmul(a,b),slice(c,axes=[1], from=[0], to=[2048], step=[1]))) a:f16[1,16] b:f16[16,2048]* c:f16[1,2064] | 1.3648 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
 matmul relu(add(matmul(slice(a,axes=[1], from=[2048], to=[2064], step=[1]),b),slice(a,axes=[1], from=[0], to=[2048], step=[1]))) a:f16[1,2064] b:f16[16,2048]* | 2.067 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul relu(add(mul(matmul(a,b),c),d)) a:f16[1,16] b:f16[16,2048]* c:f16[1,2048]* d:f16[1,2048] | 1.74 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul relu(add(mul(matmul(a,b),c),d)) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048]* d:f16[1,2048] | 2.4016 2026-11-18 isomer held 32 k16 panels
-matmul relu(add(mul(matmul(slice(a,axes=[1], from=[2048], to=[2064], step=[1]),b),c),slice(a,axes=[1], from=[0], to=[2048], step=[1]))) a:f16[1,2064] b:f16[16,2048]* c:f16[1,2048]* | 1.3728 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
 matmul relu(matmul(a,b)) a:f16[1,2048] b:f16[2048,2048]* | 2.912 2026-11-18 isomer held 32 k16 panels
 matmul relu(matmul(a,b)) a:f16[1,2064] b:f16[2064,2048]* | 4.04902 2026-11-17 isomer 16x32 k32 1x1x8 s6 z2
 matmul relu(matmul(a,b)) a:f16[1,25088] b:f16[25088,4096]* | 52.1 2026-11-18 isomer library 0
@@ -2316,16 +2009,7 @@ matmul reshape(mul(add(tanh(add(reshape(matmul(a,b),shape=[1 128 3072]),c)),d),r
 matmul reshape(mul(add(tanh(add(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 3072]),c)),d),reshape(e,shape=[1 128 3072])),shape=[128 3072]) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[1,128,3072]* e:f32[128,3072] | 25.1368 2026-11-18 isomer library 0
 matmul reshape(mul(reshape(matmul(a,b),shape=[1 128 3072]),c),shape=[128 3072]) a:f32[128,768] b:f32[768,3072]* c:f32[1,128,3072] | 24.2432 2026-11-18 isomer library 0
 matmul reshape(mul(reshape(matmul(reshape(a,shape=[128 768]),b),shape=[1 128 3072]),c),shape=[128 3072]) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072] | 24.3904 2026-11-18 isomer library 0
-matmul reshape(reshape(add(matmul(transpose(a,perm=[1 0 2]),b),c),shape=[197 1 3 768]),shape=[1 197 1 3 768]) a:f16[1,197,768] b:f16[768,2304]* c:f16[197,1,2304]* | 5.528 2026-11-18 isomer tma 64x64 s6 z1
-matmul reshape(transpose(add(add(add(add(matmul(a,b),c),d),e),f),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320] f:f16[1,1024,320]* | 6.8784 2026-11-18 isomer tma 64x64 s6 z2
-matmul reshape(transpose(add(add(add(add(matmul(a,b),c),d),e),f),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320]* f:f16[1,1024,320]* | 6.8704 2026-11-18 isomer tma 64x64 s6 z2
-matmul reshape(transpose(add(add(add(matmul(a,b),c),d),e),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320] | 6.856 2026-11-18 isomer tma 64x64 s6 z2
-matmul reshape(transpose(add(add(add(matmul(a,b),c),d),e),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] e:f16[1,1024,320]* | 6.8096 2026-11-18 isomer tma 64x64 s6 z2
-matmul reshape(transpose(add(add(matmul(a,b),c),d),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320] | 6.3104 2026-11-18 isomer tma 64x64 s6 z1
 matmul reshape(transpose(add(add(matmul(a,b),c),d),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] d:f16[1,1024,320]* | 6.2382 2026-11-18 isomer tma 64x64 s6 z1
-matmul reshape(transpose(add(matmul(a,b),c),perm=[0 2 1]),shape=[1 320 32 32]) a:f16[1,1024,1280] b:f16[1280,320]* c:f16[1,1024,320] | 5.896 2026-11-18 isomer tma 64x64 s6 z1
-matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,1024] b:f16[1,8,1024,40] | 5.7952 2026-11-18 isomer wg 64x64 1x1 s6 z1
-matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,12,128,64] | 1.3376 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[1 512 4096]) a:f16[1,32,512,512] b:f16[1,32,512,128] | 4.35938 2026-11-18 isomer attention wg 2 k128 s2
 matmul reshape(transpose(matmul(a,b),perm=[0 2 1 3]),shape=[16 512 4096]) a:f16[16,32,512,512] b:f16[16,32,512,128] | 52.22 2026-11-18 isomer cudnn 2 24=7
 matmul reshape(transpose(matmul(a,b),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[1,12,197,64] | 8.6384 2026-11-18 isomer general 32x64 z4
@@ -2350,7 +2034,6 @@ matmul reshape(transpose(matmul(a,reshape(transpose(reshape(gather(reshape(trans
 matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 1.951 2026-11-18 isomer attention 1x8 k32 s1
 matmul reshape(transpose(matmul(a,reshape(transpose(reshape(reshape(slice(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),axes=[0], from=[2], to=[3], step=[1]),shape=[197 1 768]),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]),shape=[197 768]) a:f16[1,12,197,197] b:f16[197,1,2304] | 2.12762 2026-11-18 isomer attention 1x8 k32 s1
 matmul reshape(transpose(matmul(a,transpose(b,perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f32[1,12,128,128] b:f32[1,128,12,64] | 4.512 2026-11-18 isomer general 64x64 z4
-matmul reshape(transpose(matmul(a,transpose(b,perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[16 128 768]) a:f16[16,12,128,128] b:f16[16,128,12,64] | 3.4016 2026-11-18 isomer wg 128x64 2x1 s4 z1
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 1024 8 40]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 1024 320]) a:f16[1,8,1024,1024] b:f16[1,1024,320] | 6.6542 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f16[1,12,128,128] b:f16[1,128,768] | 1.67152 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul reshape(transpose(matmul(a,transpose(reshape(b,shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]),shape=[1 128 768]) a:f32[1,12,128,128] b:f32[1,128,768] | 4.47822 2026-11-18 isomer general 64x64 z4
@@ -2371,16 +2054,12 @@ matmul reshape(transpose(matmul(a,transpose(reshape(slice(reshape(b,shape=[1 128
 matmul sigmoid(add(matmul(a,b),c)) a:f32[1,256] b:f32[256,1]* c:f32[1,1]* | 2.68276 2026-11-18 isomer general 16x16 z8
 matmul transpose(matmul(a,reshape(transpose(reshape(gather(reshape(transpose(reshape(b,shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]) a:f16[1,12,197,197] b:f16[197,1,2304] c:i64[]* | 8.5968 2026-11-18 isomer general 32x64 z4
 matmul transpose(matmul(a,reshape(transpose(reshape(gather(reshape(transpose(reshape(reshape(b,shape=[197 1 3 768]),shape=[1 197 1 3 768]),perm=[3 1 2 0 4]),shape=[3 197 1 768]),c,axis=0),shape=[197 12 64]),perm=[1 0 2]),shape=[1 12 197 64])),perm=[2 0 1 3]) a:f16[1,12,197,197] b:f16[197,1,2304] c:i64[]* | 8.6176 2026-11-18 isomer general 32x64 z4
-matmul transpose(matmul(a,transpose(reshape(slice(b,axes=[2], from=[1536], to=[2304], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3])),perm=[0 2 1 3]) a:f16[1,12,128,128] b:f16[1,128,2304] | 1.3376 2026-11-18 isomer wg 64x64 1x1 s6 z1
 matmul x0=matmul(a,b) add(mul(reshape(x0,shape=[1 128 3072]),c),reshape(mul(x0,d),shape=[1 128 3072])) a:f32[128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[128,3072]* | 24.7629 2026-11-18 isomer library 0
 matmul x0=matmul(a,b) mul(mul(x0,sigmoid(x0)),c) a:f16[1,512,4096] b:f16[4096,14336]* c:f16[1,512,14336] | 98.6783 2026-11-18 isomer tma 256x128 s4 z1
 matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[1,1,4096] b:f16[4096,14336]* | 29.1071 2026-11-18 isomer wg 64x128 1x2 s4 z1
 matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[16,1,4096] b:f16[4096,14336]* | 29.24 2026-11-18 isomer wg 64x128 1x2 s4 z1
 matmul x0=matmul(a,b) mul(x0,sigmoid(x0)) a:f16[16,512,4096] b:f16[4096,14336]* | 1397 2026-11-18 isomer library 7
-matmul x0=matmul(a,b) relu(add(add(x0,x0),c)) a:f16[1,16] b:f16[16,2048]* c:f16[1,2048] | 1.3296 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
-matmul x0=matmul(a,b) relu(add(add(x0,x0),c)) a:f16[1,2048] b:f16[2048,2048]* c:f16[1,2048] | 2.3664 2026-11-18 isomer held 32 k16 panels
 matmul x0=matmul(reshape(a,shape=[128 768]),b) add(mul(reshape(x0,shape=[1 128 3072]),c),reshape(mul(x0,d),shape=[1 128 3072])) a:f32[1,128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[128,3072]* | 24.6855 2026-11-18 isomer library 0
-matmul x0=matmul(slice(a,axes=[1], from=[2048], to=[2064], step=[1]),b) relu(add(add(x0,x0),slice(a,axes=[1], from=[0], to=[2048], step=[1]))) a:f16[1,2064] b:f16[16,2048]* | 1.3424 2026-11-18 isomer 64x64 k32 2x2x1 s4 z1
 matmul x0=reshape(a,shape=[1 128 2304]) matmul(transpose(reshape(slice(x0,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(x0,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])) a:f32[128,2304] | 4.52252 2026-11-18 isomer general 64x64 z2
 matmul x0=reshape(a,shape=[1 128 2304]) mul(matmul(transpose(reshape(slice(x0,axes=[2], from=[0], to=[768], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),reshape(transpose(reshape(transpose(reshape(slice(x0,axes=[2], from=[768], to=[1536], step=[1]),shape=[1 128 12 64]),perm=[0 2 1 3]),shape=[12 128 64]),perm=[0 2 1]),shape=[1 12 64 128])),b) a:f32[128,2304] b:f32[1,12,128,128]* | 5.0976 2026-11-18 isomer general 64x64 z2
 matmul x0=reshape(matmul(a,b),shape=[1 128 3072]) add(mul(x0,c),mul(x0,d)) a:f32[128,768] b:f32[768,3072]* c:f32[1,128,3072] d:f32[1,128,3072]* | 24.8792 2026-11-18 isomer library 0
