@@ -105,7 +105,7 @@ class Device {
   struct Api;
   Device() = default;
   absl::Status Check(int result, const std::string& what) const;
-  // The dynamic shared memory of a block.
+  // The dynamic shared memory of a block, with what keeps others off.
   int SharedBytes(const KernelSource& shape, bool apart) const;
   // What is kept, opened if it is not yet.
   template <class T, class Opener>

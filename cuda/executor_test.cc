@@ -524,7 +524,7 @@ TEST_F(OnDevice, ConvolutionsOfTheLibrary) {
           "r = relu(c)\ns = conv2d(r, w_1)\noutput y = s\noutput k = j\n",
           "e = add(c, d)\nr = clip(e, min=0, max=0.5)\n"
           "p = max_pool(r, kernel=[2 2])\noutput y = p\noutput k = j\n",
-          // What follows a pool computes itself; a convolution does not.
+          // A pool would compute what is before it; a convolution does not.
           "f = add(c, j)\nr = relu(f)\ns = conv2d(r, w_1)\noutput y = s\n",
           "e = add(c, d)\nf = add(e, j)\nr = relu(f)\n"
           "s = conv2d(r, w_1)\noutput y = s\n"}) {
