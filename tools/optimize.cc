@@ -104,11 +104,10 @@ void PrintEstimates(const OptimizeResult& r) {
       static_cast<double>(r.after.peak_bytes) / 1e6, 1);
   row("weights", "MB", static_cast<double>(r.before.weight_bytes) / 1e6,
       static_cast<double>(r.after.weight_bytes) / 1e6, 1);
-  absl::PrintF(
-      "on %s: %.2fx faster; %.0f%% of the time is measured, the rest "
-      "is estimated\n\n",
-      r.target, r.after.time_us > 0 ? r.before.time_us / r.after.time_us : 1,
-      100 * r.after.measured_share);
+  absl::PrintF("on %s: %.2fx faster; %.0f%% of the time is measured\n\n",
+               r.target,
+               r.after.time_us > 0 ? r.before.time_us / r.after.time_us : 1,
+               100 * r.after.measured_share);
 }
 
 void PrintRules(const OptimizeResult& r) {
