@@ -167,7 +167,8 @@ absl::StatusOr<Device::Graph> Executor::Record(bool several) const {
       // A kernel is set up early behind one that it alone waits for.
       const bool early = busy[place.stream] && place.after.empty();
       RETURN_IF_ERROR(LaunchStep(program_.steps[i], kernels_[i],
-                                 {early, !several || apart_}, {}, lane));
+                                 {.early = early, .apart = !several || apart_},
+                                 {}, lane));
       busy[place.stream] = true;
       if (awaited[i]) RETURN_IF_ERROR(record(i, lane));
     }

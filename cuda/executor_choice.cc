@@ -56,15 +56,19 @@ absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
   return code;
 }
 
-// Makes cuDNN's plans, which it keeps. What it cannot compute others can.
-void PlanAhead(const Device& device, const Dnn& dnn,
-               const DnnProduct& product) {
-  if (!device.MakeCurrent().ok()) return;
-  const auto ways = dnn.Ways(product, kDnnWays, kDnnCompiledWays);
-  if (!ways.ok()) return;
-  for (const std::string& way : *ways) {
-    dnn.Plan(product, way).status().IgnoreError();
-  }
+bool WantsDnn(const Program& program) {
+  return absl::c_any_of(program.steps, [](const Step& s) {
+    return absl::c_any_of(s.variants,
+                          [](const Variant& v) { return v.dnn.has_value(); });
+  });
+}
+
+// cuDNN's ways to compute it. What it cannot compute others can.
+std::vector<std::string> WaysOf(const Device& device, const Dnn& dnn,
+                                const DnnProduct& product) {
+  if (!device.MakeCurrent().ok()) return {};
+  auto ways = dnn.Ways(product, kDnnWays, kDnnCompiledWays);
+  return ways.ok() ? *std::move(ways) : std::vector<std::string>();
 }
 
 }  // namespace
@@ -166,11 +170,9 @@ void Executor::NameWays(std::vector<Group>& groups) const {
         all.push_back(std::move(c));
         continue;
       }
-      // What it cannot compute others can.
-      if (!device_->MakeCurrent().ok()) continue;
-      const auto ways = dnn_->Ways(*c.variant->dnn, kDnnWays, kDnnCompiledWays);
-      if (!ways.ok()) continue;
-      for (const std::string& way : *ways) all.push_back({c.variant, way});
+      for (const std::string& way : WaysOf(*device_, *dnn_, *c.variant->dnn)) {
+        all.push_back({c.variant, way});
+      }
     }
     groups[i].candidates = std::move(all);
   });
@@ -225,22 +227,25 @@ absl::Status Executor::CompileAhead(const Device& device,
                                     const KernelCache& cache) {
   ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
   std::shared_ptr<const Dnn> dnn;
+  if (absl::c_any_of(programs, [](const Program* p) { return WantsDnn(*p); })) {
+    RETURN_IF_ERROR(device.MakeCurrent());
+    dnn = device.SharedDnn(Dnn::Open).value_or(nullptr);
+  }
   std::vector<const Variant*> all;
   for (const Program* p : programs) {
     for (const Step& s : p->steps) {
-      for (const Variant& v : s.variants) {
-        all.push_back(&v);
-        if (v.dnn && dnn == nullptr) {
-          RETURN_IF_ERROR(device.MakeCurrent());
-          dnn = device.SharedDnn(Dnn::Open).value_or(nullptr);
-        }
-      }
+      for (const Variant& v : s.variants) all.push_back(&v);
     }
   }
   // What cannot be compiled is found out when it is wanted.
   ForAll(static_cast<int64_t>(all.size()), [&](int64_t i) {
     const Variant& v = *all[i];
-    if (v.dnn && dnn != nullptr) PlanAhead(device, *dnn, *v.dnn);
+    if (v.dnn && dnn != nullptr) {
+      // It keeps its plans.
+      for (const std::string& way : WaysOf(device, *dnn, *v.dnn)) {
+        dnn->Plan(*v.dnn, way).status().IgnoreError();
+      }
+    }
     if (!v.source) return;
     const auto source = v.source();
     if (!source.ok()) return;
@@ -304,11 +309,7 @@ absl::Status Executor::OpenLibraries() {
   if (auto blas = device_->SharedBlas(Blas::Open); blas.ok()) {
     blas_ = *std::move(blas);
   }
-  bool wanted = false;
-  for (const Step& s : program_.steps) {
-    for (const Variant& v : s.variants) wanted = wanted || v.dnn;
-  }
-  if (wanted) {
+  if (WantsDnn(program_)) {
     auto dnn = device_->SharedDnn(Dnn::Open);
     if (dnn.ok()) dnn_ = *std::move(dnn);
   }

@@ -65,15 +65,15 @@ absl::StatusOr<Executor::Times> Executor::TimeLaunches(
   const Lane& lane = lanes_[0];
   ASSIGN_OR_RETURN(const std::vector<Moved> moved,
                    ColdWeights(step, kernel, count, cold));
-  ASSIGN_OR_RETURN(
-      const Device::Graph graph,
-      device_->Capture(lane.stream, [&](Stream) -> absl::Status {
-        for (int i = 0; i < count; ++i) {
-          RETURN_IF_ERROR(LaunchStep(step, kernel, {i > 0, true},
-                                     moved[i % moved.size()], lane));
-        }
-        return absl::OkStatus();
-      }));
+  ASSIGN_OR_RETURN(const Device::Graph graph,
+                   device_->Capture(lane.stream, [&](Stream) -> absl::Status {
+                     for (int i = 0; i < count; ++i) {
+                       RETURN_IF_ERROR(LaunchStep(
+                           step, kernel, {.early = i > 0, .apart = true},
+                           moved[i % moved.size()], lane));
+                     }
+                     return absl::OkStatus();
+                   }));
   Times times;
   absl::Status status = device_->LaunchGraph(graph, lane.stream);
   for (int i = 0; i < replays && status.ok(); ++i) {
