@@ -217,23 +217,23 @@ class Maker {
 
 // cuDNN has convolutions that need not be compiled, with what follows in this
 // order: a tensor that is added, a row that is added, relu. What is one of them
-// but for the order, or for a row of zeros, becomes one; false for others.
-bool UseOwnOrder(DnnProduct& p) {
-  if (!p.convolution || p.operations.empty()) return false;
+// but for the order, or for a row of zeros, becomes one.
+void UseOwnOrder(DnnProduct& p) {
+  if (!p.convolution || p.operations.empty()) return;
   int whole = -1, row = -1;
   bool relu = false;
   for (size_t i = 0; i < p.operations.size(); ++i) {
     const DnnOperation& o = p.operations[i];
-    if (relu || o.x != static_cast<int>(i)) return false;
+    if (relu || o.x != static_cast<int>(i)) return;
     if (o.kind == Kind::kRelu && !o.limit) {
       relu = true;
       continue;
     }
-    if (o.kind != Kind::kAdd || o.tensor < 0) return false;
+    if (o.kind != Kind::kAdd || o.tensor < 0) return;
     const std::vector<int64_t>& shape = p.tensors[o.tensor].shape;
     const bool is_row = shape[0] == 1 && NumElements(shape) == shape[1];
     int& place = is_row ? row : whole;
-    if (place >= 0 || (!is_row && shape != p.tensors[2].shape)) return false;
+    if (place >= 0 || (!is_row && shape != p.tensors[2].shape)) return;
     place = o.tensor;
   }
   if (row < 0 && relu) {
@@ -256,13 +256,6 @@ bool UseOwnOrder(DnnProduct& p) {
     p.operations.push_back(
         {Kind::kRelu, static_cast<int>(p.operations.size())});
   }
-  return true;
-}
-
-bool AddsWhole(const DnnProduct& p) {
-  return std::any_of(p.operations.begin(), p.operations.end(), [&](auto& o) {
-    return o.tensor >= 0 && p.tensors[o.tensor].shape == p.tensors[2].shape;
-  });
 }
 
 std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
@@ -325,13 +318,7 @@ absl::StatusOr<std::optional<DnnProduct>> AsDnnProduct(const ProductCall& call,
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return std::nullopt;
   ASSIGN_OR_RETURN(std::optional<DnnProduct> out, Maker(call, p).Make());
   if (!out) return std::nullopt;
-  const bool own = UseOwnOrder(*out);
-  // cuDNN 9.14 has ways to add a tensor to a convolution that give something
-  // else. Those of its own that end with relu are known to be right.
-  if (out->convolution && AddsWhole(*out) &&
-      !(own && out->operations.back().kind == Kind::kRelu)) {
-    return std::nullopt;
-  }
+  UseOwnOrder(*out);
   return out;
 }
 

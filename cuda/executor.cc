@@ -258,7 +258,7 @@ std::map<std::string, std::string> Executor::choices() const {
   std::map<std::string, std::string> out;
   for (size_t i = 0; i < kernels_.size(); ++i) {
     const Loaded& k = kernels_[i];
-    if (k.blas != nullptr || k.dnn != nullptr) continue;
+    if (k.IsOfLibrary()) continue;
     if (program_.steps[i].variants.size() > 1) {
       out[program_.steps[i].signature] = k.variant;
     }

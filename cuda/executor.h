@@ -129,6 +129,8 @@ class Executor {
     std::shared_ptr<const DnnPlan> dnn = nullptr;       // all there is
     int place = 0;  // of the variant, in its step
     int group = 0;  // steps of one group run the same
+
+    bool IsOfLibrary() const { return blas != nullptr || dnn != nullptr; }
   };
   // A stream, and memory for the libraries' kernels on it.
   struct Lane {
@@ -158,6 +160,17 @@ class Executor {
   // The fastest first, then those that are nearly as fast.
   absl::StatusOr<std::vector<Timed>> Fastest(const Group& group,
                                              DevicePointer cold) const;
+  // Of all that were timed. A library's have to compute what one of our own
+  // does, if there is one; the others are left out.
+  absl::StatusOr<std::vector<Timed>> NearlyFastest(
+      const Step& step, std::vector<Timed> all) const;
+  // What a kernel computes of what is there: a part of each result.
+  absl::StatusOr<std::vector<Tensor>> Results(const Step& step,
+                                              const Loaded& kernel) const;
+  // Noise in what a step reads, but for constants and integers; then zeros in
+  // that and in its results.
+  absl::Status WriteNoise(const Step& step) const;
+  absl::Status ClearNoise(const Step& step) const;
   absl::Status TimeAll(std::vector<Group>& groups);
   // Lets the steps of a group run this kernel.
   void Use(const Group& group, const Loaded& kernel);

@@ -23,10 +23,8 @@ constexpr int kLibraryWays = 8;  // of each product, to time
 // Of cuDNN's, those that have to be compiled take a second or more each.
 constexpr int kDnnWays = 8, kDnnCompiledWays = 2;
 // How many variants are tried in the whole program first, our own and of each
-// library, and how much slower than the fastest they may be alone to be tried
-// at all.
+// library.
 constexpr int kTried = 4;
-constexpr double kNearly = 1.25;
 // What a cache says of a program's streams.
 constexpr absl::string_view kOne = "one", kSeveral = "several",
                             kClose = "several close";
@@ -284,9 +282,7 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     status.Update(absl::NotFoundError("there is no way to compute it"));
     return status;
   }
-  std::stable_sort(all.begin(), all.end(),
-                   [](const Timed& a, const Timed& b) { return a.us < b.us; });
-  while (all.back().us > kNearly * best_us) all.pop_back();
+  ASSIGN_OR_RETURN(all, NearlyFastest(step, std::move(all)));
   // The ways of a library are nearly the same: others are not to be crowded
   // out.
   std::map<std::pair<bool, bool>, int> seen;

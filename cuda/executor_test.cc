@@ -57,14 +57,23 @@ class OnDevice : public ::testing::Test {
     return Executor::Create(device_, *std::move(program), options);
   }
 
-  // Compares a graph on random inputs; with every variant if asked to, or every
-  // one of a family. Inputs whose names start with "w_" are constants.
-  void Compare(absl::string_view text, bool all_variants = false,
-               absl::string_view family = "", const ProgramOptions& how = {}) {
+  // A graph with random inputs, and what it computes. Inputs whose names start
+  // with "w_" are constants.
+  struct Case {
+    ir::Graph graph;
+    std::map<std::string, Tensor> inputs;
+
+    absl::StatusOr<std::vector<Tensor>> Evaluate() const {
+      ir::EvaluateOptions fast;
+      fast.run = runtime::FastKernels();
+      return ir::Evaluate(graph, inputs, fast);
+    }
+  };
+  static absl::StatusOr<Case> Parse(absl::string_view text) {
     auto g = ir::ParseGraph(text);
-    ASSERT_TRUE(g.ok()) << g.status() << "\n" << text;
+    if (!g.ok()) return g.status();
     auto inputs = runtime::RandomInputs(*g, 7);
-    ASSERT_TRUE(inputs.ok()) << inputs.status();
+    if (!inputs.ok()) return inputs.status();
     for (const auto& [name, tensor] : *inputs) {
       if (!absl::StartsWith(name, "w_")) continue;
       const Value weights =
@@ -73,7 +82,16 @@ class OnDevice : public ::testing::Test {
         if (*g->node(id).name == name) g->ReplaceUses({id, 0}, weights);
       }
     }
-    auto program = MakeProgram(*g, H200(), how);
+    return Case{*std::move(g), *std::move(inputs)};
+  }
+
+  // Compares what the CPU computes; with every variant if asked to, or every
+  // one of a family.
+  void Compare(absl::string_view text, bool all_variants = false,
+               absl::string_view family = "", const ProgramOptions& how = {}) {
+    auto c = Parse(text);
+    ASSERT_TRUE(c.ok()) << c.status() << "\n" << text;
+    auto program = MakeProgram(c->graph, H200(), how);
     ASSERT_TRUE(program.ok()) << program.status() << "\n" << text;
     std::vector<std::pair<std::string, std::string>> choices = {{"", ""}};
     if (all_variants) {
@@ -91,15 +109,14 @@ class OnDevice : public ::testing::Test {
     ASSERT_FALSE(choices.empty()) << text;
     KeepOwn(choices);
     if (choices.empty()) return;
-    ir::EvaluateOptions fast;
-    fast.run = runtime::FastKernels();
-    auto want = ir::Evaluate(*g, *inputs, fast);
+    auto want = c->Evaluate();
     ASSERT_TRUE(want.ok()) << want.status();
     // Most of the time is the compiler's.
     std::atomic<size_t> next{0};
     auto work = [&] {
       for (size_t i = next++; i < choices.size(); i = next++) {
-        CompareChoice(*g, *inputs, *want, choices[i], text, how);
+        CompareOne(*c, *want, {.tune = false, .choices = {choices[i]}},
+                   absl::StrCat(text, choices[i].second), how);
       }
     };
     std::vector<std::thread> threads;
@@ -153,29 +170,27 @@ class OnDevice : public ::testing::Test {
     return names;
   }
 
-  void CompareChoice(const ir::Graph& g,
-                     const std::map<std::string, Tensor>& inputs,
-                     const std::vector<Tensor>& want,
-                     const std::pair<std::string, std::string>& choice,
-                     absl::string_view text, const ProgramOptions& how) {
-    auto e = Load(g, {.tune = false, .choices = {choice}}, how);
-    ASSERT_TRUE(e.ok()) << e.status() << "\n" << text << choice.second;
-    auto got = (*e)->Run(inputs);
-    ASSERT_TRUE(got.ok()) << got.status() << "\n" << text << choice.second;
+  void CompareOne(const Case& c, const std::vector<Tensor>& want,
+                  const ExecutorOptions& options, absl::string_view text,
+                  const ProgramOptions& how = {}) {
+    auto e = Load(c.graph, options, how);
+    ASSERT_TRUE(e.ok()) << e.status() << "\n" << text;
+    auto got = (*e)->Run(c.inputs);
+    ASSERT_TRUE(got.ok()) << got.status() << "\n" << text;
     // What is large takes long to read.
     const bool slow = NumElements(want[0].type) > 1 << 20 || Watched();
     const int times = slow ? 1 : 10;
     for (int again = 0; again < times; ++again) {
-      auto next = (*e)->Run(inputs);
+      auto next = (*e)->Run(c.inputs);
       ASSERT_TRUE(next.ok()) << next.status() << "\n" << text;
       ASSERT_TRUE(ToBytes((*next)[0]) == ToBytes((*got)[0]))
           << "another result at run " << again << "\n"
-          << text << choice.second;
+          << text;
     }
     for (size_t i = 0; i < want.size(); ++i) {
       EXPECT_LE(runtime::RelativeError((*got)[i], want[i]),
                 runtime::DefaultTolerance(want[i].type.dtype))
-          << text << choice.second;
+          << text;
     }
   }
 
@@ -558,6 +573,71 @@ TEST_F(OnDevice, LargeProductsOfTheLibrary) {
       "input x: bf16[5,1300,2056]\ninput w: bf16[5,2056,2000]\n"
       "m = matmul(x, w)\nr = relu(m)\noutput y = r\n",
       true, "cudnn");
+}
+
+// cuDNN's fastest way to add a tensor to this convolution copies it at once,
+// and not when a recorded graph runs.
+TEST_F(OnDevice, WhatIsNotRecordedIsLeftOut) {
+  if (Watched()) GTEST_SKIP() << "SKIPPED: libraries' kernels are not watched";
+  for (const char* sum :
+       {"f = add(c, j)\n", "e = add(c, d)\nf = add(e, j)\n"}) {
+    const std::string text = absl::StrCat(
+        "input x: f16[1,320,32,32]\ninput w_: f16[320,320,3,3]\n"
+        "input w_b: f16[320]\ninput w_1: f16[16,320,1,1]\n"
+        "input z: f16[1,320,32,32]\ni = relu(x)\nj = relu(z)\n"
+        "d = broadcast(w_b, shape=[1 320 32 32], dims=[1])\n"
+        "c = conv2d(i, w_, pad=1)\n",
+        sum, "s = conv2d(f, w_1)\noutput y = s\n");
+    auto c = Parse(text);
+    ASSERT_TRUE(c.ok()) << c.status();
+    auto want = c->Evaluate();
+    ASSERT_TRUE(want.ok()) << want.status();
+    CompareOne(*c, *want, {}, text);
+  }
+}
+
+// Ways that sum up an eighth of what they should are much faster, and are not
+// taken.
+TEST_F(OnDevice, WrongWaysAreLeftOut) {
+  if (Watched()) GTEST_SKIP() << "SKIPPED: libraries' kernels are not watched";
+  auto c = Parse(
+      "input x: f16[2048,4096]\ninput v: f16[4096,4096]\nm = matmul(x, v)\n"
+      "r = relu(m)\noutput y = r\n");
+  ASSERT_TRUE(c.ok()) << c.status();
+  auto program = MakeProgram(c->graph, H200());
+  ASSERT_TRUE(program.ok()) << program.status();
+  ASSERT_EQ(program->steps.size(), 1u);
+  Step& step = program->steps[0];
+  std::vector<std::string> wrong;
+  for (Variant& v : step.variants) {
+    if (v.library) v.library->k /= 8;
+    if (v.dnn) v.dnn->tensors[0].shape[2] = v.dnn->tensors[1].shape[1] /= 8;
+    if (v.library || v.dnn) wrong.push_back(v.name);
+  }
+  EXPECT_EQ(wrong, (std::vector<std::string>{"library", "cudnn"}));
+  auto want = c->Evaluate();
+  ASSERT_TRUE(want.ok()) << want.status();
+  auto error = [&](Executor& e) {
+    auto got = e.Run(c->inputs);
+    EXPECT_TRUE(got.ok()) << got.status();
+    return got.ok() ? runtime::RelativeError((*got)[0], (*want)[0]) : 1e9;
+  };
+  const double most = runtime::DefaultTolerance(DType::kF16);
+  auto chosen = Executor::Create(device_, *program);
+  ASSERT_TRUE(chosen.ok()) << chosen.status();
+  EXPECT_LE(error(**chosen), most);
+  for (const std::string& name : wrong) {
+    if (name == "cudnn" && !device_->SharedDnn(Dnn::Open).ok()) continue;
+    // Asked for by name it is not compared.
+    auto forced =
+        Executor::Create(device_, *program,
+                         {.tune = false, .choices = {{step.signature, name}}});
+    ASSERT_TRUE(forced.ok()) << forced.status();
+    EXPECT_GT(error(**forced), most) << name;
+    auto its = (*forced)->Time(20), others = (*chosen)->Time(20);
+    ASSERT_TRUE(its.ok() && others.ok());
+    EXPECT_LT(*its, *others) << name;
+  }
 }
 
 TEST_F(OnDevice, Norms) {

@@ -51,9 +51,10 @@ bool Placement::IsInPlace(Value v, Value concat, int64_t at) const {
          it->second.at == at;
 }
 
-int Placement::NewBuffer(Buffer::Kind kind, int64_t bytes) {
+int Placement::NewBuffer(Buffer::Kind kind, DType dtype, int64_t bytes) {
   Buffer b;
   b.kind = kind;
+  b.dtype = dtype;
   b.bytes = bytes;
   program_.buffers.push_back(std::move(b));
   return static_cast<int>(program_.buffers.size()) - 1;
@@ -64,7 +65,8 @@ void Placement::AddInput(NodeId id) {
   if (type == nullptr || graph_.users(id).empty()) {
     if (type == nullptr || graph_.output_uses(id) == 0) return;
   }
-  const int buffer = NewBuffer(Buffer::Kind::kInput, BytesOf(*type));
+  const int buffer =
+      NewBuffer(Buffer::Kind::kInput, type->dtype, BytesOf(*type));
   const bool channels_last = channels_last_.count({id, 0}) > 0;
   storage_[{id, 0}] = {buffer, 0, DenseSteps(type->shape, channels_last)};
   program_.inputs.push_back({*graph_.node(id).name, *type, buffer});
@@ -155,7 +157,8 @@ absl::StatusOr<Storage> Placement::ConstantAt(Value v, ConstantForm form) {
                          {columns, 1, parts});
   }
   const auto bytes = static_cast<int64_t>(data.view.size());
-  Storage s{NewBuffer(Buffer::Kind::kConstant, bytes), 0, std::move(steps)};
+  Storage s{NewBuffer(Buffer::Kind::kConstant, type.dtype, bytes), 0,
+            std::move(steps)};
   program_.buffers.back().data = std::move(data);
   return constants_[key] = s;
 }
@@ -180,7 +183,8 @@ Storage Placement::NewStorage(Value v) {
     steps = DenseSteps(padded, false);
     bytes = NumElements(padded) * ByteSize(type.dtype);
   }
-  return storage_[v] = {NewBuffer(Buffer::Kind::kScratch, bytes), 0, steps};
+  return storage_[v] = {NewBuffer(Buffer::Kind::kScratch, type.dtype, bytes), 0,
+                        steps};
 }
 
 bool Placement::WantsAlignedRows(Value v) const {

@@ -40,7 +40,7 @@ class Placement {
   // Of the constants that kernels read.
   int64_t FoldedBytes() const;
 
-  int NewBuffer(Buffer::Kind kind, int64_t bytes);
+  int NewBuffer(Buffer::Kind kind, DType dtype, int64_t bytes);
   // Where a kernel reads a value.
   absl::StatusOr<Storage> ReadBy(const cost::Kernel& k, Value v);
   // Where a value is to be written, found before it is.

@@ -483,7 +483,7 @@ class Maker {
     const auto [it, added] = panels_.insert({buffer, 0});
     if (!added) return it->second;
     const int64_t bytes = program_.buffers[buffer].bytes;
-    it->second = placement_.NewBuffer(Buffer::Kind::kConstant, bytes);
+    it->second = placement_.NewBuffer(Buffer::Kind::kConstant, p.dtype, bytes);
     Buffer& panels = program_.buffers[it->second];
     panels.data = InPanels(program_.buffers[buffer].data, p.dtype, p.k, p.n);
     panels.copy = true;
@@ -515,7 +515,8 @@ class Maker {
     }
     const TensorType& type = o.graph->type(call.core);
     const std::vector<int64_t> steps = DenseSteps(type.shape, p.convolution);
-    v.out = placement_.NewBuffer(Buffer::Kind::kScratch, BytesOf(type));
+    v.out =
+        placement_.NewBuffer(Buffer::Kind::kScratch, type.dtype, BytesOf(type));
     step.arguments.push_back(v.out);
     std::vector<Operand> inputs = o.inputs;
     inputs.push_back({call.core, {"core", type.dtype, 0, steps}});
@@ -563,7 +564,7 @@ class Maker {
     const int64_t bytes = NumElements(t.shape) * ByteSize(dtype);
     const auto [it, added] = zeros_.insert({bytes, 0});
     if (added) {
-      it->second = placement_.NewBuffer(Buffer::Kind::kConstant, bytes);
+      it->second = placement_.NewBuffer(Buffer::Kind::kConstant, dtype, bytes);
       program_.buffers[it->second].data =
           SharedBytes::Own(std::string(bytes, '\0'));
     }
@@ -659,7 +660,8 @@ class Maker {
         copy.family = "copy";
         const Value v = o.value;
         ASSIGN_OR_RETURN(const Opened opened, Open(copy, {}, {v}));
-        Storage to{placement_.NewBuffer(Buffer::Kind::kScratch, BytesOf(type)),
+        Storage to{placement_.NewBuffer(Buffer::Kind::kScratch, type.dtype,
+                                        BytesOf(type)),
                    0, dense};
         RETURN_IF_ERROR(AddElementStep(copy, opened, {0}, {to}));
         s = to;

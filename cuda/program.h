@@ -28,6 +28,7 @@ namespace isomer::cuda {
 struct Buffer {
   enum class Kind { kInput, kConstant, kScratch };
   Kind kind = Kind::kScratch;
+  DType dtype = DType::kF32;  // of what is in it
   int64_t bytes = 0;
   SharedBytes data = {};  // kConstant: what is in it
   bool copy = false;      // of another constant, as some variants want it
