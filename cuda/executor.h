@@ -164,9 +164,12 @@ class Executor {
   // does, if there is one; the others are left out.
   absl::StatusOr<std::vector<Timed>> NearlyFastest(
       const Step& step, std::vector<Timed> all) const;
-  // What a kernel computes of what is there: a part of each result.
+  // What a kernel computes of what is there, as a graph runs it: a part of each
+  // result. A library's runs once more with results elsewhere, between it was
+  // recorded and the graph runs: some do then what they did last.
   absl::StatusOr<std::vector<Tensor>> Results(const Step& step,
                                               const Loaded& kernel) const;
+  absl::Status RunElsewhere(const Step& step, const Loaded& kernel) const;
   // Noise in what a step reads, but for constants and integers; then zeros in
   // that and in its results.
   absl::Status WriteNoise(const Step& step) const;
