@@ -164,16 +164,15 @@ class Executor {
   // does, if there is one; the others are left out.
   absl::StatusOr<std::vector<Timed>> NearlyFastest(
       const Step& step, std::vector<Timed> all) const;
-  // What a kernel computes of what is there, as a graph runs it: a part of each
-  // result. A library's runs once more with results elsewhere, between it was
-  // recorded and the graph runs: some do then what they did last.
-  absl::StatusOr<std::vector<Tensor>> Results(const Step& step,
-                                              const Loaded& kernel) const;
-  absl::Status RunElsewhere(const Step& step, const Loaded& kernel) const;
-  // Noise in what a step reads, but for constants and integers; then zeros in
-  // that and in its results.
-  absl::Status WriteNoise(const Step& step) const;
-  absl::Status ClearNoise(const Step& step) const;
+  // What a kernel computes of noise, behind the kernel that writes it: a part
+  // of each result.
+  absl::StatusOr<std::vector<Tensor>> ResultsOfNoise(
+      const Step& step, const Loaded& kernel) const;
+  absl::Status LoadNoise(const KernelCache* cache);
+  absl::Status LaunchNoise(const Step& step) const;
+  // What a step reads that becomes noise: floats, but for constants.
+  std::vector<int> NoisyOf(const Step& step) const;
+  absl::Status Fill(const std::vector<int>& buffers, int value) const;
   absl::Status TimeAll(std::vector<Group>& groups);
   // Lets the steps of a group run this kernel.
   void Use(const Group& group, const Loaded& kernel);
@@ -237,6 +236,7 @@ class Executor {
   std::shared_ptr<Device> device_;
   Program program_;
   std::vector<Loaded> kernels_;       // by step
+  Loaded noise_;                      // to compare with
   std::shared_ptr<const Blas> blas_;  // null where there is none
   std::shared_ptr<const Dnn> dnn_;    // likewise
   DevicePointer arena_ = 0;

@@ -41,19 +41,6 @@ bool IsNamed(absl::string_view name, const Variant& v, std::string* way) {
   return true;
 }
 
-absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
-                                          const std::string& source,
-                                          const std::string& architecture,
-                                          const KernelCache* cache) {
-  if (cache == nullptr) return compiler.Compile(source, architecture);
-  const std::string key = absl::StrCat("NVRTC ", compiler.version(), " ",
-                                       architecture, "\n", source);
-  if (auto image = cache->Image(key)) return *std::move(image);
-  ASSIGN_OR_RETURN(std::string code, compiler.Compile(source, architecture));
-  cache->AddImage(key, code);
-  return code;
-}
-
 bool WantsDnn(const Program& program) {
   return absl::c_any_of(program.steps, [](const Step& s) {
     return absl::c_any_of(s.variants,
@@ -70,6 +57,19 @@ std::vector<std::string> WaysOf(const Device& device, const Dnn& dnn,
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
+                                          const std::string& source,
+                                          const std::string& architecture,
+                                          const KernelCache* cache) {
+  if (cache == nullptr) return compiler.Compile(source, architecture);
+  const std::string key = absl::StrCat("NVRTC ", compiler.version(), " ",
+                                       architecture, "\n", source);
+  if (auto image = cache->Image(key)) return *std::move(image);
+  ASSIGN_OR_RETURN(std::string code, compiler.Compile(source, architecture));
+  cache->AddImage(key, code);
+  return code;
+}
 
 absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
     const Step& step, const Candidate& c) const {
@@ -386,6 +386,10 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
   RETURN_IF_ERROR(OpenLibraries());
   ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
   RETURN_IF_ERROR(CompileAll(groups, options));
+  if (absl::c_any_of(groups,
+                     [](const Group& g) { return g.candidates.size() > 1; })) {
+    RETURN_IF_ERROR(LoadNoise(options.cache.get()));
+  }
   RETURN_IF_ERROR(TimeAll(groups));
   ASSIGN_OR_RETURN(graph_, Record(false));
   RETURN_IF_ERROR(ChooseStreams(options));

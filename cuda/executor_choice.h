@@ -36,6 +36,12 @@ struct Executor::Group {
   std::vector<Timed> fastest = {};  // and those that are nearly as fast
 };
 
+// What the compiler makes of it, from the cache if it is there.
+absl::StatusOr<std::string> CompileCached(const Compiler& compiler,
+                                          const std::string& source,
+                                          const std::string& architecture,
+                                          const KernelCache* cache);
+
 inline double Seconds(std::chrono::steady_clock::time_point since) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - since)
       .count();
