@@ -47,7 +47,7 @@ gen --resume "$scratch/f.state" --out "$scratch/resumed.rules" >/dev/null
 cmp "$scratch/one.rules" "$scratch/resumed.rules" || fail "a resumed run differs"
 
 # Limits end with a valid file and the reason.
-gen --time 0.000001 --out "$scratch/time.rules" >"$scratch/out"
+gen --time 1us --out "$scratch/time.rules" >"$scratch/out"
 grep -q 'stopped: time' "$scratch/out" || fail "no word of the time limit"
 gen --memory 1k --out "$scratch/memory.rules" >"$scratch/out"
 grep -q 'stopped: memory' "$scratch/out" || fail "no word of the memory limit"

@@ -103,4 +103,16 @@ absl::StatusOr<double> Args::Real(absl::string_view flag,
   return value;
 }
 
+absl::StatusOr<absl::Duration> Args::Time(absl::string_view flag,
+                                          absl::Duration otherwise) const {
+  if (!Has(flag)) return otherwise;
+  absl::Duration value;
+  if (!absl::ParseDuration(String(flag), &value) ||
+      value < absl::ZeroDuration()) {
+    return Invalid("flag --", flag, " is '", String(flag),
+                   "'; expected a time such as 10s, 500ms or 15m");
+  }
+  return value;
+}
+
 }  // namespace isomer::cli

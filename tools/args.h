@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/string_view.h"
+#include "absl/time/time.h"
 #include "absl/types/span.h"
 
 namespace isomer::cli {
@@ -38,6 +39,9 @@ class Args {
   absl::StatusOr<int64_t> Int(absl::string_view flag, int64_t otherwise,
                               int64_t low, int64_t high) const;
   absl::StatusOr<double> Real(absl::string_view flag, double otherwise) const;
+  // "10s", "500ms", "1h30m"; not negative.
+  absl::StatusOr<absl::Duration> Time(absl::string_view flag,
+                                      absl::Duration otherwise) const;
 
  private:
   std::vector<std::string> positionals_;

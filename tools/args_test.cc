@@ -1,6 +1,7 @@
 // Command lines, right and wrong.
 #include "tools/args.h"
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 
 namespace isomer::cli {
@@ -38,6 +39,19 @@ TEST(Args, ErrorsNameTheFlag) {
   auto args = Args::Parse({"a", "--seed", "x"}, Flags(), {"A"});
   EXPECT_EQ(args->Int("seed", 0, 0, 9).status().message(),
             "flag --seed is 'x'; expected an integer in [0, 9]");
+  for (const char* wrong : {"x", "7", "-1s", ""}) {
+    args = Args::Parse({"a", "--seed", wrong}, Flags(), {"A"});
+    EXPECT_EQ(args->Time("seed", absl::Seconds(1)).status().message(),
+              absl::StrCat("flag --seed is '", wrong,
+                           "'; expected a time such as 10s, 500ms or 15m"));
+  }
+}
+
+TEST(Args, Times) {
+  auto args = Args::Parse({"a", "--seed", "1h30m"}, Flags(), {"A"});
+  ASSERT_TRUE(args.ok()) << args.status();
+  EXPECT_EQ(*args->Time("seed", absl::Seconds(1)), absl::Minutes(90));
+  EXPECT_EQ(*args->Time("dim", absl::Seconds(1)), absl::Seconds(1));
 }
 
 }  // namespace

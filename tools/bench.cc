@@ -152,12 +152,7 @@ absl::StatusOr<std::vector<Candidate>> Search(const Args& args,
   if (args.Has("original-only")) return std::vector<Candidate>();
   OptimizeOptions how;
   how.target = args.String("target", "h200");
-  how.time_limit = absl::Seconds(10);
-  if (args.Has("budget") &&
-      !absl::ParseDuration(args.String("budget"), &how.time_limit)) {
-    return Invalid("flag --budget is '", args.String("budget"),
-                   "'; expected a time such as 10s");
-  }
+  ASSIGN_OR_RETURN(how.time_limit, args.Time("budget", absl::Seconds(10)));
   return Candidates(graph, how, args.String("profile", "builtin"));
 }
 

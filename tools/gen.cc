@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -46,22 +45,6 @@ absl::StatusOr<int64_t> Bytes(const Args& args) {
   }
   for (size_t i = 0; has_unit && i <= unit; ++i) n *= 1024;
   return static_cast<int64_t>(n);
-}
-
-// "90s", "15m", "1h" or plain seconds.
-absl::StatusOr<double> Seconds(const Args& args) {
-  const std::string text = args.String("time");
-  if (text.empty()) return 1e18;
-  const double unit = text.back() == 'h' ? 3600 : text.back() == 'm' ? 60 : 1;
-  const bool has_unit = absl::StrContains("smh", text.substr(text.size() - 1));
-  double n = 0;
-  if (!absl::SimpleAtod(
-          absl::string_view(text).substr(0, text.size() - (has_unit ? 1 : 0)),
-          &n) ||
-      n <= 0) {
-    return Invalid("flag --time is '", text, "'; expected a time such as 15m");
-  }
-  return n * unit;
 }
 
 absl::StatusOr<gen::Preset> FindPreset(absl::string_view name) {
@@ -167,7 +150,9 @@ class Run {
     if (!args_.Has("out")) return Invalid("flag --out FILE is missing");
     ASSIGN_OR_RETURN(presets_, PresetsOf(args_));
     ASSIGN_OR_RETURN(options_.max_bytes, Bytes(args_));
-    ASSIGN_OR_RETURN(max_seconds_, Seconds(args_));
+    ASSIGN_OR_RETURN(const absl::Duration time,
+                     args_.Time("time", absl::InfiniteDuration()));
+    max_seconds_ = absl::ToDoubleSeconds(time);
     ASSIGN_OR_RETURN(const int64_t threads, args_.Int("threads", 1, 1, 256));
     ASSIGN_OR_RETURN(const int64_t seed, args_.Int("seed", 1, 0, INT64_MAX));
     options_.enumerate.depth = 0;  // the preset's

@@ -49,14 +49,7 @@ absl::StatusOr<OptimizeOptions> OptionsFrom(const Args& args) {
     o.time_limit = absl::InfiniteDuration();
     ASSIGN_OR_RETURN(o.expansions, args.Int("expansions", 0, 0, INT64_MAX));
   }
-  if (args.Has("budget")) {
-    const std::string text = args.String("budget");
-    if (!absl::ParseDuration(text, &o.time_limit) ||
-        o.time_limit < absl::ZeroDuration()) {
-      return Invalid("flag --budget is '", text,
-                     "'; expected a time such as 10s or 2m");
-    }
-  }
+  ASSIGN_OR_RETURN(o.time_limit, args.Time("budget", o.time_limit));
   for (const auto& [flag, limit] :
        {std::pair("memory-limit", &o.memory_limit),
         std::pair("weight-limit", &o.weight_limit)}) {

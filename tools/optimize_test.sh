@@ -94,6 +94,7 @@ refused "flag --since is '2026-2-30'" \
   "$isomer" profile --models net.onnx --since 2026-2-30 --out h200.profile
 echo 'profile a100' >a100.profile
 refused 'is a profile of a100' "$isomer" profile net.onnx --out a100.profile
+refused 'is not a regular file' "$isomer" profile net.onnx --out .
 
 refused 'abacus' "$isomer" optimize net.onnx no.onnx --target abacus
 refused 'alpha is 0.5' "$isomer" optimize net.onnx no.onnx --alpha 0.5

@@ -80,6 +80,8 @@ class Profiler {
   // they are and optimised, as they run there, and then, by themselves, those
   // that searches consider.
   absl::Status AddModels(const std::vector<std::string>& paths) {
+    // Where it cannot be written is better known before all is measured.
+    RETURN_IF_ERROR(Write());
     const size_t known = profile_.entries().size();
     ASSIGN_OR_RETURN(std::vector<Model> models, Read(paths));
     for (Model& m : models) {
@@ -332,7 +334,8 @@ class Profiler {
 // What is in the file that is to be written.
 absl::StatusOr<cost::Profile> ProfileBefore(const Request& request) {
   const auto text = ReadFile(request.out);
-  if (!text.ok()) return cost::Profile(request.target);
+  if (absl::IsNotFound(text.status())) return cost::Profile(request.target);
+  RETURN_IF_ERROR(text.status());
   auto read = cost::Profile::Parse(*text);
   if (!read.ok()) return Prefixed(request.out + ": ", read.status());
   if (read->target() != request.target) {
@@ -362,14 +365,9 @@ absl::StatusOr<int> RunProfile(const Args& args) {
   if (models.empty()) return Invalid("argument MODEL is missing");
   Request request;
   request.target = args.String("target", "h200");
-  absl::Duration time = absl::InfiniteDuration();
-  for (const auto& [name, to] :
-       {std::pair("budget", &request.budget), std::pair("time", &time)}) {
-    if (args.Has(name) && !absl::ParseDuration(args.String(name), to)) {
-      return Invalid("flag --", name, " is '", args.String(name),
-                     "'; expected a time such as 5s");
-    }
-  }
+  ASSIGN_OR_RETURN(request.budget, args.Time("budget", request.budget));
+  ASSIGN_OR_RETURN(const absl::Duration time,
+                   args.Time("time", absl::InfiniteDuration()));
   request.end = absl::Now() + time;
   ASSIGN_OR_RETURN(request.measure.cache, CacheFrom(args));
   ASSIGN_OR_RETURN(const int64_t candidates,

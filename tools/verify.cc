@@ -24,19 +24,9 @@ namespace isomer::cli {
 
 namespace {
 
-absl::StatusOr<absl::Duration> Timeout(const Args& args) {
-  absl::Duration time = absl::Seconds(10);
-  const std::string text = args.String("timeout", "10s");
-  if (!absl::ParseDuration(text, &time) || time <= absl::ZeroDuration()) {
-    return Invalid("flag --timeout is '", text,
-                   "'; expected a time such as 10s or 500ms");
-  }
-  return time;
-}
-
 absl::StatusOr<VerifyRun> RunFrom(const Args& args) {
   VerifyRun run;
-  ASSIGN_OR_RETURN(run.timeout, Timeout(args));
+  ASSIGN_OR_RETURN(run.timeout, args.Time("timeout", absl::Seconds(10)));
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   ASSIGN_OR_RETURN(int64_t threads, args.Int("threads", cores, 1, 1024));
   run.threads = static_cast<int>(threads);
