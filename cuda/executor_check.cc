@@ -10,8 +10,8 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
-#include "absl/strings/str_replace.h"
 #include "cuda/executor_choice.h"
+#include "cuda/noise_kernel.h"
 #include "ops/dtype.h"
 #include "ops/status.h"
 #include "runtime/compare.h"
@@ -25,52 +25,6 @@ constexpr double kNearly = 1.25;
 // What is compared of a result: so many pieces of it, evenly spread.
 constexpr int64_t kPieces = 16, kPieceBytes = 16 << 10;
 constexpr int kNotWritten = 0xFF;  // bytes that are no number
-
-// Buffers that the kernel fills, each with its elements and their bytes; of two
-// bytes, `brain` are bfloat16. One block of eight does all of it, after a
-// while; on the multiprocessors of the others the next kernel can start.
-constexpr int kFilled = 4;
-constexpr char kNoiseText[] = R"(
-typedef unsigned long long u64;
-
-__device__ void fill(u64 at, u64 count, u64 bytes, u64 brain) {
-  u64 blocks = (gridDim.x + 7) / 8;
-  for (u64 i = blockIdx.x / 8 * blockDim.x + threadIdx.x; i < count;
-       i += blocks * blockDim.x) {
-    unsigned h = (unsigned)(i ^ at >> 8) * 2654435761u;
-    h = (h ^ h >> 15) * 2246822519u;
-    h ^= h >> 13;
-    float value = (float)(h >> 8) / 8388608.0f - 1.0f;
-    unsigned short half;
-    if (brain) {
-      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(value));
-    } else {
-      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
-    }
-    if (bytes == 2) ((unsigned short*)at)[i] = half;
-    if (bytes == 4) ((float*)at)[i] = value;
-    if (bytes == 8) ((double*)at)[i] = value;
-  }
-}
-
-extern "C" __global__ void ENTRY(
-    u64 a, u64 a_count, u64 a_bytes, u64 a_brain, u64 b, u64 b_count,
-    u64 b_bytes, u64 b_brain, u64 c, u64 c_count, u64 c_bytes, u64 c_brain,
-    u64 d, u64 d_count, u64 d_bytes, u64 d_brain) {
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-  if (blockIdx.x % 8) return;
-  u64 start, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  } while (now - start < 10000);
-  fill(a, a_count, a_bytes, a_brain);
-  fill(b, b_count, b_bytes, b_brain);
-  fill(c, c_count, c_bytes, c_brain);
-  fill(d, d_count, d_bytes, d_brain);
-}
-)";
 
 // The buffers of what a step computes. What a library hands to a kernel that
 // follows it is not among them.
@@ -96,9 +50,7 @@ bool AreNear(const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
 }  // namespace
 
 absl::Status Executor::LoadNoise(const KernelCache* cache) {
-  noise_.source.text = absl::StrReplaceAll(kNoiseText, {{"ENTRY", kEntry}});
-  noise_.source.grid = {device_->units(), 1, 1};
-  noise_.source.block = 512;
+  noise_.source = NoiseKernel(device_->units());
   ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
   ASSIGN_OR_RETURN(const std::string code,
                    CompileCached(compiler, noise_.source.text,
@@ -118,23 +70,16 @@ std::vector<int> Executor::NoisyOf(const Step& step) const {
 }
 
 absl::Status Executor::LaunchNoise(const Step& step) const {
-  const std::vector<int> buffers = NoisyOf(step);
-  for (size_t i = 0; i < buffers.size(); i += kFilled) {
-    std::vector<DevicePointer> arguments;
-    for (size_t k = i; k < i + kFilled; ++k) {
-      if (k >= buffers.size()) {
-        arguments.insert(arguments.end(), 4, 0);
-        continue;
-      }
-      const Buffer& b = program_.buffers[buffers[k]];
-      const int64_t size = ByteSize(b.dtype);
-      arguments.push_back(PointerOf(buffers[k]));
-      arguments.push_back(b.bytes / size);
-      arguments.push_back(size);
-      arguments.push_back(b.dtype == DType::kBF16);
-    }
-    RETURN_IF_ERROR(device_->Launch(noise_.function, noise_.source, arguments,
-                                    {}, lanes_[0].stream));
+  std::vector<NoisyBuffer> all;
+  for (int i : NoisyOf(step)) {
+    const Buffer& b = program_.buffers[i];
+    all.push_back({PointerOf(i), b.dtype, b.bytes});
+  }
+  for (size_t i = 0; i < all.size(); i += kNoisyBuffers) {
+    const auto some = absl::MakeConstSpan(all).subspan(i, kNoisyBuffers);
+    RETURN_IF_ERROR(device_->Launch(noise_.function, noise_.source,
+                                    NoiseArguments(some), {},
+                                    lanes_[0].stream));
   }
   return absl::OkStatus();
 }
