@@ -87,8 +87,8 @@ class OnDevice : public ::testing::Test {
     return Case{*std::move(g), *std::move(inputs), *std::move(others)};
   }
 
-  // Compares what the CPU computes; with every variant if asked to, or every
-  // one of a family.
+  // Compares with what the CPU computes; with every variant if asked to, or
+  // every one of a family.
   void Compare(absl::string_view text, bool all_variants = false,
                absl::string_view family = "", const ProgramOptions& how = {}) {
     auto c = Parse(text);
