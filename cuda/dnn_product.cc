@@ -252,10 +252,8 @@ void UseOwnOrder(DnnProduct& p) {
     add.tensor = tensor;
     p.operations.push_back(std::move(add));
   }
-  if (relu) {
-    p.operations.push_back(
-        {Kind::kRelu, static_cast<int>(p.operations.size())});
-  }
+  if (!relu) return;
+  p.operations.push_back({Kind::kRelu, static_cast<int>(p.operations.size())});
 }
 
 std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
@@ -317,8 +315,7 @@ absl::StatusOr<std::optional<DnnProduct>> AsDnnProduct(const ProductCall& call,
                                                        const Product& p) {
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return std::nullopt;
   ASSIGN_OR_RETURN(std::optional<DnnProduct> out, Maker(call, p).Make());
-  if (!out) return std::nullopt;
-  UseOwnOrder(*out);
+  if (out) UseOwnOrder(*out);
   return out;
 }
 

@@ -33,7 +33,7 @@ constexpr absl::string_view kOne = "one", kSeveral = "several",
 // is `way` then: "library 2", "cudnn 41 2=7".
 bool IsNamed(absl::string_view name, const Variant& v, std::string* way) {
   if (name == v.name) return true;
-  if ((!v.library && !v.dnn) || !absl::ConsumePrefix(&name, v.name) ||
+  if (!v.IsOfLibrary() || !absl::ConsumePrefix(&name, v.name) ||
       !absl::ConsumePrefix(&name, " ")) {
     return false;
   }
@@ -81,7 +81,7 @@ absl::StatusOr<std::vector<Executor::Loaded>> Executor::Load(
   if (!c.code->empty()) {
     ASSIGN_OR_RETURN(kernel.function, device_->Load(*c.code, c.source));
   }
-  if (!variant.library && !variant.dnn) return std::vector<Loaded>{kernel};
+  if (!variant.IsOfLibrary()) return std::vector<Loaded>{kernel};
   if (variant.dnn) {
     kernel.dnn = c.plan;
     kernel.variant = absl::StrCat(variant.name, " ", c.way);
@@ -386,10 +386,13 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
   RETURN_IF_ERROR(OpenLibraries());
   ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
   RETURN_IF_ERROR(CompileAll(groups, options));
-  if (absl::c_any_of(groups,
-                     [](const Group& g) { return g.candidates.size() > 1; })) {
-    RETURN_IF_ERROR(LoadNoise(options.cache.get()));
-  }
+  const bool compared = absl::c_any_of(groups, [](const Group& g) {
+    return g.candidates.size() > 1 &&
+           absl::c_any_of(g.candidates, [](const Candidate& c) {
+             return c.variant->IsOfLibrary();
+           });
+  });
+  if (compared) RETURN_IF_ERROR(LoadNoise(options.cache.get()));
   RETURN_IF_ERROR(TimeAll(groups));
   ASSIGN_OR_RETURN(graph_, Record(false));
   RETURN_IF_ERROR(ChooseStreams(options));

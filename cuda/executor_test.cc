@@ -101,7 +101,7 @@ class OnDevice : public ::testing::Test {
       for (const Step& s : program->steps) {
         for (const Variant& v : s.variants) {
           if (!absl::StartsWith(v.name, family)) continue;
-          if (Watched() && (v.library || v.dnn)) continue;
+          if (Watched() && v.IsOfLibrary()) continue;
           for (const std::string& name : NamesOf(v)) {
             choices.push_back({s.signature, name});
           }
@@ -617,7 +617,7 @@ TEST_F(OnDevice, WrongWaysAreLeftOut) {
   for (Variant& v : step.variants) {
     if (v.library) v.library->k /= 8;
     if (v.dnn) v.dnn->tensors[0].shape[2] = v.dnn->tensors[1].shape[1] /= 8;
-    if (v.library || v.dnn) wrong.push_back(v.name);
+    if (v.IsOfLibrary()) wrong.push_back(v.name);
   }
   EXPECT_EQ(wrong, (std::vector<std::string>{"library", "cudnn"}));
   auto want = c->Evaluate();

@@ -1,6 +1,8 @@
 #include "cuda/noise_kernel.h"
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "cuda/preamble.h"
 
 namespace isomer::cuda {
 
@@ -8,37 +10,31 @@ namespace {
 
 // A buffer is its address, how many elements of how many bytes it has, and
 // whether those of two bytes are bfloat16.
-constexpr char kNoiseText[] = R"(
-typedef unsigned long long u64;
-
-__device__ void fill(u64 at, u64 count, u64 bytes, u64 brain) {
-  u64 blocks = (gridDim.x + 7) / 8;
-  for (u64 i = blockIdx.x / 8 * blockDim.x + threadIdx.x; i < count;
+constexpr char kText[] = R"(
+__device__ void fill(iso_u64 at, iso_u64 count, iso_u64 bytes, iso_u64 brain) {
+  iso_u64 blocks = (gridDim.x + 7) / 8;
+  for (iso_u64 i = blockIdx.x / 8 * blockDim.x + threadIdx.x; i < count;
        i += blocks * blockDim.x) {
-    unsigned h = (unsigned)(i ^ at >> 8) * 2654435761u;
+    iso_u32 h = (iso_u32)(i ^ at >> 8) * 2654435761u;
     h = (h ^ h >> 15) * 2246822519u;
     h ^= h >> 13;
     float value = (float)(h >> 8) / 8388608.0f - 1.0f;
-    unsigned short half;
-    if (brain) {
-      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(half) : "f"(value));
-    } else {
-      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(half) : "f"(value));
-    }
-    if (bytes == 2) ((unsigned short*)at)[i] = half;
+    iso_u16 half = brain ? iso_to_bf16(value).bits : iso_to_half(value).bits;
+    if (bytes == 2) ((iso_u16*)at)[i] = half;
     if (bytes == 4) ((float*)at)[i] = value;
     if (bytes == 8) ((double*)at)[i] = value;
   }
 }
 
 extern "C" __global__ void ENTRY(
-    u64 a, u64 a_count, u64 a_bytes, u64 a_brain, u64 b, u64 b_count,
-    u64 b_bytes, u64 b_brain, u64 c, u64 c_count, u64 c_bytes, u64 c_brain,
-    u64 d, u64 d_count, u64 d_bytes, u64 d_brain) {
-  asm volatile("griddepcontrol.launch_dependents;");
-  asm volatile("griddepcontrol.wait;" ::: "memory");
+    iso_u64 a, iso_u64 a_count, iso_u64 a_bytes, iso_u64 a_brain,
+    iso_u64 b, iso_u64 b_count, iso_u64 b_bytes, iso_u64 b_brain,
+    iso_u64 c, iso_u64 c_count, iso_u64 c_bytes, iso_u64 c_brain,
+    iso_u64 d, iso_u64 d_count, iso_u64 d_bytes, iso_u64 d_brain) {
+  iso_release();
+  iso_wait();
   if (blockIdx.x % 8) return;
-  u64 start, now;
+  iso_u64 start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
   do {
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -54,7 +50,8 @@ extern "C" __global__ void ENTRY(
 
 KernelSource NoiseKernel(int units) {
   KernelSource out;
-  out.text = absl::StrReplaceAll(kNoiseText, {{"ENTRY", kEntry}});
+  out.text = absl::StrCat("#define ISO_LANES 1\n", Preamble(),
+                          absl::StrReplaceAll(kText, {{"ENTRY", kEntry}}));
   out.grid = {units, 1, 1};
   out.block = 512;
   return out;

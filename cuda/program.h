@@ -47,6 +47,8 @@ struct Variant {
   std::optional<DnnProduct> dnn = {};
   // Of the kernel, if not those of the step; the tensors of `dnn`.
   std::vector<int> arguments = {};
+
+  bool IsOfLibrary() const { return library.has_value() || dnn.has_value(); }
 };
 
 struct Step {

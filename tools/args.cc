@@ -104,11 +104,13 @@ absl::StatusOr<double> Args::Real(absl::string_view flag,
 }
 
 absl::StatusOr<absl::Duration> Args::Time(absl::string_view flag,
-                                          absl::Duration otherwise) const {
+                                          absl::Duration otherwise,
+                                          Zero zero) const {
   if (!Has(flag)) return otherwise;
   absl::Duration value;
   if (!absl::ParseDuration(String(flag), &value) ||
-      value < absl::ZeroDuration()) {
+      value < absl::ZeroDuration() ||
+      (value == absl::ZeroDuration() && zero == Zero::kRefused)) {
     return Invalid("flag --", flag, " is '", String(flag),
                    "'; expected a time such as 10s, 500ms or 15m");
   }

@@ -39,9 +39,11 @@ class Args {
   absl::StatusOr<int64_t> Int(absl::string_view flag, int64_t otherwise,
                               int64_t low, int64_t high) const;
   absl::StatusOr<double> Real(absl::string_view flag, double otherwise) const;
-  // "10s", "500ms", "1h30m"; not negative.
+  // "10s", "500ms", "1h30m"; not negative, and not zero if that has no meaning.
+  enum class Zero { kAllowed, kRefused };
   absl::StatusOr<absl::Duration> Time(absl::string_view flag,
-                                      absl::Duration otherwise) const;
+                                      absl::Duration otherwise,
+                                      Zero zero = Zero::kAllowed) const;
 
  private:
   std::vector<std::string> positionals_;

@@ -45,6 +45,9 @@ TEST(Args, ErrorsNameTheFlag) {
               absl::StrCat("flag --seed is '", wrong,
                            "'; expected a time such as 10s, 500ms or 15m"));
   }
+  args = Args::Parse({"a", "--seed", "0s"}, Flags(), {"A"});
+  EXPECT_EQ(*args->Time("seed", absl::Seconds(1)), absl::ZeroDuration());
+  EXPECT_FALSE(args->Time("seed", absl::Seconds(1), Args::Zero::kRefused).ok());
 }
 
 TEST(Args, Times) {

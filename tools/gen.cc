@@ -150,8 +150,9 @@ class Run {
     if (!args_.Has("out")) return Invalid("flag --out FILE is missing");
     ASSIGN_OR_RETURN(presets_, PresetsOf(args_));
     ASSIGN_OR_RETURN(options_.max_bytes, Bytes(args_));
-    ASSIGN_OR_RETURN(const absl::Duration time,
-                     args_.Time("time", absl::InfiniteDuration()));
+    ASSIGN_OR_RETURN(
+        const absl::Duration time,
+        args_.Time("time", absl::InfiniteDuration(), Args::Zero::kRefused));
     max_seconds_ = absl::ToDoubleSeconds(time);
     ASSIGN_OR_RETURN(const int64_t threads, args_.Int("threads", 1, 1, 256));
     ASSIGN_OR_RETURN(const int64_t seed, args_.Int("seed", 1, 0, INT64_MAX));

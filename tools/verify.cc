@@ -26,7 +26,8 @@ namespace {
 
 absl::StatusOr<VerifyRun> RunFrom(const Args& args) {
   VerifyRun run;
-  ASSIGN_OR_RETURN(run.timeout, args.Time("timeout", absl::Seconds(10)));
+  ASSIGN_OR_RETURN(run.timeout, args.Time("timeout", absl::Seconds(10),
+                                          Args::Zero::kRefused));
   const int64_t cores = std::max(1u, std::thread::hardware_concurrency());
   ASSIGN_OR_RETURN(int64_t threads, args.Int("threads", cores, 1, 1024));
   run.threads = static_cast<int>(threads);
