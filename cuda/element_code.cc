@@ -614,11 +614,36 @@ absl::StatusOr<std::string> ElementCode::Choice(const Elem& e, Kind kind,
   return name;
 }
 
+absl::Status ElementCode::FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
+                                 const std::string& acc, Walk& walk) {
+  ASSIGN_OR_RETURN(const std::string x, ValueOf(body, kind, walk));
+  switch (fold) {
+    case Elem::Fold::kSum:
+      Write(absl::StrCat(acc, " += ", x, ";"));
+      break;
+    case Elem::Fold::kProd:
+      Write(absl::StrCat(acc, " *= ", x, ";"));
+      break;
+    case Elem::Fold::kMax:
+      Write(absl::StrCat(acc, " = iso_max(", acc, ", (", TypeOf(kind), ")", x,
+                         ");"));
+      break;
+    case Elem::Fold::kMin:
+      Write(absl::StrCat(acc, " = iso_min(", acc, ", (", TypeOf(kind), ")", x,
+                         ");"));
+      break;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const Elem::Fold fold = e.fold();
   Elem body = e;
-  std::vector<std::string> names;
-  std::vector<DimExpr> extents;
+  struct Along {
+    std::string name, variable;
+    DimExpr extent;
+  };
+  std::vector<Along> along;
   int64_t total = 1;     // at most
   bool constant = true;  // the extents are numbers
   Open();
@@ -632,39 +657,39 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
       status = Unsupported("a sum whose length is not known");
       break;
     }
-    names.push_back(Fresh("r"));
-    extents.push_back(*extent);
+    along.push_back({Fresh("r"), body.name(), *extent});
     constant = constant && extent->constant().has_value();
     total *= std::max<int64_t>(range->high, 0);
     walk.names[body.name()] =
-        NewIndex(names.back(), std::max<int64_t>(range->high, 1));
+        NewIndex(along.back().name, std::max<int64_t>(range->high, 1));
     const Elem inner = body.args()[0];
     body = inner;
   }
   const Kind kind = KindOf(body, walk, Kind::kInt);
   const std::string acc = Fresh("s");
-  if (status.ok()) {
-    absl::StatusOr<std::string> text = ValueOf(body, kind, walk);
-    status = text.status();
-    if (text.ok()) {
-      const std::string x = *text;
-      switch (fold) {
-        case Elem::Fold::kSum:
-          Write(absl::StrCat(acc, " += ", x, ";"));
-          break;
-        case Elem::Fold::kProd:
-          Write(absl::StrCat(acc, " *= ", x, ";"));
-          break;
-        case Elem::Fold::kMax:
-          Write(absl::StrCat(acc, " = iso_max(", acc, ", (", TypeOf(kind), ")",
-                             x, ");"));
-          break;
-        case Elem::Fold::kMin:
-          Write(absl::StrCat(acc, " = iso_min(", acc, ", (", TypeOf(kind), ")",
-                             x, ");"));
-          break;
-      }
+  const bool shared = lanes_ > 1 && scope_->depth == 1 && constant;
+  // Neighbours along the last index, if they are read together.
+  int width = 1;
+  if (status.ok() && shared && vector_ > 1 &&
+      *along.back().extent.constant() % vector_ == 0 && total > 0) {
+    Along& last = along.back();
+    const DimExpr first =
+        NewIndex(last.name, *last.extent.constant() / vector_) *
+        DimExpr(vector_);
+    for (int u = 0; u < vector_ && status.ok(); ++u) {
+      walk.names[last.variable] = first + DimExpr(u);
+      status = FoldIn(body, fold, kind, acc, walk);
     }
+    if (absl::StrContains(scope_->text, "iso_load_pack")) {
+      width = vector_;
+      last.extent = DimExpr(*last.extent.constant() / width);
+    } else {
+      *scope_ = {.parent = scope_->parent, .depth = scope_->depth};
+      walk.names[last.variable] = NewIndex(last.name, *last.extent.constant());
+    }
+  }
+  if (status.ok() && width == 1) {
+    status = FoldIn(body, fold, kind, acc, walk);
   }
   std::string loop = Close();
   walk.names = outer_names;
@@ -674,25 +699,25 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const std::string which = kFolds[static_cast<int>(fold)];
   Write(absl::StrCat(TypeOf(kind), " ", acc, " = iso_start_", which, "<",
                      TypeOf(kind), ">();"));
-  if (lanes_ > 1 && scope_->depth == 0 && constant) {
+  if (shared) {
     const std::string t = Fresh("t");
     std::string header =
-        absl::StrCat("for (int ", t, " = ", lane_, "; ", t, " < ", total, "; ",
-                     t, " += ", lanes_, ") {\n");
-    int64_t below = total;
-    for (size_t i = 0; i < names.size(); ++i) {
-      const int64_t extent = std::max<int64_t>(*extents[i].constant(), 1);
+        absl::StrCat("for (int ", t, " = ", lane_, "; ", t, " < ",
+                     total / width, "; ", t, " += ", lanes_, ") {\n");
+    int64_t below = total / width;
+    for (const Along& a : along) {
+      const int64_t extent = std::max<int64_t>(*a.extent.constant(), 1);
       below /= extent;
-      absl::StrAppend(&header, "const int ", names[i], " = ", t, " / ",
+      absl::StrAppend(&header, "const int ", a.name, " = ", t, " / ",
                       std::max<int64_t>(below, 1), " % ", extent, ";\n");
     }
     Write(absl::StrCat("#pragma unroll 4\n", header, loop, "}"));
     Write(absl::StrCat(acc, " = iso_share_", which, "<ISO_LANES>(", acc, ");"));
   } else {
     std::string header, end;
-    for (size_t i = 0; i < names.size(); ++i) {
-      absl::StrAppend(&header, "for (int ", names[i], " = 0; ", names[i], " < ",
-                      Text(extents[i]), "; ++", names[i], ") {\n");
+    for (const Along& a : along) {
+      absl::StrAppend(&header, "for (int ", a.name, " = 0; ", a.name, " < ",
+                      Text(a.extent), "; ++", a.name, ") {\n");
       end += "}";
     }
     Write(absl::StrCat(header, loop, end));

@@ -61,7 +61,7 @@ class ElementCode {
   // A new index in [0, extent), known in the current scope.
   DimExpr NewIndex(absl::string_view name, int64_t extent);
   // Elements at `symbol` * width + 0, ..., width - 1 are read together where
-  // they lie side by side.
+  // they lie side by side, also along shared sums.
   void SetVector(int width) { vector_ = width; }
   // Sums in the first scope are shared by `lanes` threads, of which `lane` is
   // one.
@@ -154,6 +154,9 @@ class ElementCode {
   absl::StatusOr<std::string> ValueOf(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Function(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Fold(const Elem& e, Walk& walk);
+  // Writes that an element goes into the sum `acc`.
+  absl::Status FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
+                      const std::string& acc, Walk& walk);
   absl::StatusOr<std::string> Choice(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Condition(const ElemCond& c, Walk& walk);
   absl::StatusOr<DimExpr> Index(const DimExpr& e, Walk& walk);

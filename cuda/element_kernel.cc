@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "ops/status.h"
 
@@ -103,6 +104,20 @@ class Writer {
     return absl::OkStatus();
   }
 
+  // Elements of inputs that can be read at once. What is the same everywhere is
+  // read by itself.
+  int ReadTogether() const {
+    int width = 16;
+    for (const Operand& o : inputs_) {
+      const bool varies =
+          absl::c_any_of(o.place.stride, [](int64_t s) { return s != 0; });
+      if (IsFloat(o.place.dtype) && varies) {
+        width = std::min(width, 16 / ByteSize(o.place.dtype));
+      }
+    }
+    return width;
+  }
+
   void ChooseVector() {
     // Sums of neighbours are loops of their own, which share no reading.
     if (shape_.inner.empty() || inline_sums_ || NumElements(size_) == 0) return;
@@ -111,11 +126,7 @@ class Writer {
     for (const Operand& o : outputs_) {
       width = std::min(width, 16 / ByteSize(o.place.dtype));
     }
-    for (const Operand& o : inputs_) {
-      if (IsFloat(o.place.dtype)) {
-        width = std::min(width, 16 / ByteSize(o.place.dtype));
-      }
-    }
+    width = std::min(width, ReadTogether());
     const int64_t elements = NumElements(size_);
     while (width > 1 && !shape_.shared && elements / width < 8192) width /= 2;
     while (width > 1 && shape_.shared &&
@@ -243,7 +254,7 @@ class Writer {
     const int per_block = lanes > 32 ? 1 : rows >= 132 * 4 ? 4 : 1;
     ElementCode code = NewCode();
     code.ShareSums("lane", lanes);
-    code.SetVector(shape_.vector);
+    code.SetVector(shape_.inner.empty() ? ReadTogether() : shape_.vector);
     Declare(code, shape_.rows, false);
     code.Open();
     Declare(code, shape_.inner, shape_.vector > 1 && !shape_.inner.empty());

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "absl/algorithm/container.h"
+#include "cost_model/op_plans.h"
 #include "ops/dtype.h"
 
 namespace isomer::cuda {
@@ -14,6 +15,11 @@ std::map<Value, std::vector<size_t>> ReadersOf(
     for (Value v : kernels[i].inputs) readers[v].push_back(i);
   }
   return readers;
+}
+
+bool IsPointwise(const ir::Node& node) {
+  return node.op != nullptr && node.num_outputs() == 1 &&
+         cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
 }
 
 int64_t BytesOf(const TensorType& type) {

@@ -15,6 +15,9 @@ namespace isomer::cuda {
 std::map<Value, std::vector<size_t>> ReadersOf(
     const std::vector<cost::Kernel>& kernels);
 
+// True if each element of its result is made of one element of each operand.
+bool IsPointwise(const ir::Node& node);
+
 // What a value of this type takes in memory.
 int64_t BytesOf(const TensorType& type);
 

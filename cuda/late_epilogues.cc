@@ -8,7 +8,6 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
-#include "cost_model/op_plans.h"
 #include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
 
@@ -21,11 +20,6 @@ constexpr int64_t kLargeBytes = int64_t{32} << 20;
 
 // Products of more rows are faster by a library, and another kernel.
 constexpr int64_t kFewRows = 64;
-
-bool IsPointwise(const ir::Node& node) {
-  return node.op != nullptr && node.num_outputs() == 1 &&
-         cost::OpPlanOf(node.op->name).op_class == cost::OpClass::kPointwise;
-}
 
 // True if it is launched to store one value, that is no output of the graph and
 // lies nowhere else.

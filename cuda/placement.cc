@@ -99,10 +99,7 @@ bool Placement::IsPointwiseOperand(const cost::Kernel& k, Value v) const {
     const ir::Node& node = graph_.node(id);
     if (!std::count(node.inputs.begin(), node.inputs.end(), v)) continue;
     used = true;
-    if (!node.Is("add") && !node.Is("sub") && !node.Is("mul") &&
-        !node.Is("div")) {
-      return false;
-    }
+    if (!IsPointwise(node)) return false;
   }
   return used;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cuda/compiler.h"
 #include "cuda/held_kernel.h"
 #include "graph/text.h"
@@ -690,6 +691,38 @@ TEST(Program, NormsKeepRowsInRegisters) {
     const auto code = compiler->Compile(source->text, "sm_90a");
     EXPECT_TRUE(code.ok()) << code.status() << source->text;
   }
+}
+
+// How often a kernel reads eight neighbours of 16 bits.
+int PacksIn(const KernelSource& source) {
+  const std::vector<absl::string_view> parts =
+      absl::StrSplit(source.text, "= iso_load_pack<iso_half, 8>(");
+  return static_cast<int>(parts.size()) - 1;
+}
+
+// Sums along what lies side by side read eight at a time; constants of
+// pointwise operators are stored once where they are the same everywhere.
+TEST(Program, SumsOfRowsReadNeighbours) {
+  const auto p = Make(
+      "input x: f16[4,4096]\nconst e: f32[4,4096] = 2\n"
+      "a = cast(x, to=f32)\nb = pow(a, e)\nm = reduce_mean(b, axes=[1])\n"
+      "c = broadcast(m, shape=[4 4096], dims=[0])\nd = div(a, c)\n"
+      "r = cast(d, to=f16)\noutput y = r\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
+  EXPECT_EQ(p->constant_bytes, 4);
+  for (const auto& [rows, packs] : {std::pair("[1]", 1), std::pair("[0]", 0)}) {
+    const auto sums = Make(
+        absl::StrCat("input x: f16[512,512]\ny = reduce_sum(x, axes=", rows,
+                     ")\noutput y = y\n"));
+    ASSERT_TRUE(sums.ok()) << sums.status();
+    const auto source = sums->steps[0].variants[0].source();
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ(PacksIn(*source), packs) << source->text;
+  }
+  const auto source = p->steps[0].variants[0].source();
+  ASSERT_TRUE(source.ok()) << source.status();
+  EXPECT_EQ(PacksIn(*source), 2) << source->text;
 }
 
 TEST(Program, KernelsNoteWhenTheyRun) {
