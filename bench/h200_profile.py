@@ -79,8 +79,8 @@ def print_errors(files):
     for key in keys:
         worst, middle = max(off[key]), statistics.median(x[0] for x in off[key])
         print(f"{key[:-3]}: whole networks are off by {middle:.1%} (median), "
-              f"{worst[0]:.1%} at most ({worst[1]} at batch {worst[2]}, {worst[3]}); "
-              f"{total[key]} of {total['pairs']} pairs are ordered as measured")
+              f"{worst[0]:.1%} at most ({worst[1]} at batch {worst[2]}, {worst[3]})"
+              + (f"; {total[key]} of {total['pairs']} pairs are ordered as measured" if total["pairs"] else ""))
         if key == "predicted_us":
             good = middle < 0.10 and worst[0] < 0.25 and total[key] >= 0.95 * total["pairs"]
     return 0 if good else 1
