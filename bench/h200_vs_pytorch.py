@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Isomer against PyTorch on one GPU: the same networks, weights and batches.
+"""Isomer against PyTorch on one GPU: the same networks, weights and inputs.
 
   bench/h200_vs_pytorch.py --isomer build/isomer [--batch 1 16] [--models ...]
 
@@ -24,6 +24,7 @@ and max-autotune, which times as it compiles, does so when nothing else runs.
 
 import argparse
 import copy
+import inspect
 import json
 import math
 import statistics
@@ -309,6 +310,13 @@ TOLERANCE = 2e-2
 RESULTS = {"inputs": "--inputs-out", "original": "--original-out", "optimised": "--out"}
 
 
+def give(net, inputs, file):
+    """Writes to `inputs`, which graphs read, what Isomer was given."""
+    with numpy.load(file) as given:
+        for name, x in zip(inspect.signature(net.forward).parameters, inputs):
+            x.copy_(torch.from_numpy(given[name]))
+
+
 def compare(net, files):
     """How far the results of each form are from those of `net` in fp32."""
     torch.backends.cudnn.allow_tf32 = False
@@ -346,11 +354,13 @@ def measure(args, name, batch, wait):
     # What it chooses it times, as Isomer does: when nothing else runs.
     tune = not args.no_compile and name in QUICK_TO_TUNE
     tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
-    files = {form: args.work / f"{name}_{batch}.{form}.npz" for form in RESULTS} if args.check else {}
+    files = {form: args.work / f"{name}_{batch}.{form}.npz" for form in RESULTS if args.check or form == "inputs"}
     ours = finish_isomer(start_isomer(args, path, [x for f in files for x in (RESULTS[f], str(files[f]))])) if exported else None
+    if ours:
+        give(net, inputs, files["inputs"])
     row = {"network": name, "batch": batch, "compile_seconds": seconds, "isomer": ours,
            **dict(zip(FORMS, replay_ms([eager, compiled, tuned])))}
-    if ours and files:
+    if ours and args.check:
         row["errors"] = compare(net, files)
     return row
 
