@@ -636,13 +636,45 @@ absl::Status ElementCode::FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
   return absl::OkStatus();
 }
 
+absl::StatusOr<int> ElementCode::FoldTogether(const Elem& body, Elem::Fold fold,
+                                              Kind kind, const std::string& acc,
+                                              Along& last, Walk& walk) {
+  const int64_t extent = *last.extent.constant();
+  if (vector_ == 1 || extent == 0 || extent % vector_ != 0) return 1;
+  const DimExpr first =
+      NewIndex(last.name, extent / vector_) * DimExpr(vector_);
+  for (int u = 0; u < vector_; ++u) {
+    walk.names[last.variable] = first + DimExpr(u);
+    RETURN_IF_ERROR(FoldIn(body, fold, kind, acc, walk));
+  }
+  if (absl::StrContains(scope_->text, "iso_load_pack")) {
+    last.extent = DimExpr(extent / vector_);
+    return vector_;
+  }
+  *scope_ = {.parent = scope_->parent, .depth = scope_->depth};
+  walk.names[last.variable] = NewIndex(last.name, extent);
+  return 1;
+}
+
+std::string ElementCode::SharedLoop(const std::vector<Along>& along,
+                                    int64_t total, const std::string& body) {
+  const std::string t = Fresh("t");
+  std::string text =
+      absl::StrCat("#pragma unroll 4\nfor (int ", t, " = ", lane_, "; ", t,
+                   " < ", total, "; ", t, " += ", lanes_, ") {\n");
+  int64_t below = total;
+  for (const Along& a : along) {
+    const int64_t extent = std::max<int64_t>(*a.extent.constant(), 1);
+    below /= extent;
+    absl::StrAppend(&text, "const int ", a.name, " = ", t, " / ",
+                    std::max<int64_t>(below, 1), " % ", extent, ";\n");
+  }
+  return absl::StrCat(text, body, "}");
+}
+
 absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const Elem::Fold fold = e.fold();
   Elem body = e;
-  struct Along {
-    std::string name, variable;
-    DimExpr extent;
-  };
   std::vector<Along> along;
   int64_t total = 1;     // at most
   bool constant = true;  // the extents are numbers
@@ -668,30 +700,15 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const Kind kind = KindOf(body, walk, Kind::kInt);
   const std::string acc = Fresh("s");
   const bool shared = lanes_ > 1 && scope_->depth == 1 && constant;
-  // Neighbours along the last index, if they are read together.
-  int width = 1;
-  if (status.ok() && shared && vector_ > 1 &&
-      *along.back().extent.constant() % vector_ == 0 && total > 0) {
-    Along& last = along.back();
-    const DimExpr first =
-        NewIndex(last.name, *last.extent.constant() / vector_) *
-        DimExpr(vector_);
-    for (int u = 0; u < vector_ && status.ok(); ++u) {
-      walk.names[last.variable] = first + DimExpr(u);
-      status = FoldIn(body, fold, kind, acc, walk);
-    }
-    if (absl::StrContains(scope_->text, "iso_load_pack")) {
-      width = vector_;
-      last.extent = DimExpr(*last.extent.constant() / width);
-    } else {
-      *scope_ = {.parent = scope_->parent, .depth = scope_->depth};
-      walk.names[last.variable] = NewIndex(last.name, *last.extent.constant());
-    }
+  absl::StatusOr<int> width = 1;
+  if (status.ok() && shared) {
+    width = FoldTogether(body, fold, kind, acc, along.back(), walk);
+    status = width.status();
   }
-  if (status.ok() && width == 1) {
+  if (status.ok() && *width == 1) {
     status = FoldIn(body, fold, kind, acc, walk);
   }
-  std::string loop = Close();
+  const std::string inside = Close();
   walk.names = outer_names;
   RETURN_IF_ERROR(status);
   sums_.push_back({total, element_symbols_});
@@ -700,28 +717,17 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   Write(absl::StrCat(TypeOf(kind), " ", acc, " = iso_start_", which, "<",
                      TypeOf(kind), ">();"));
   if (shared) {
-    const std::string t = Fresh("t");
-    std::string header =
-        absl::StrCat("for (int ", t, " = ", lane_, "; ", t, " < ",
-                     total / width, "; ", t, " += ", lanes_, ") {\n");
-    int64_t below = total / width;
-    for (const Along& a : along) {
-      const int64_t extent = std::max<int64_t>(*a.extent.constant(), 1);
-      below /= extent;
-      absl::StrAppend(&header, "const int ", a.name, " = ", t, " / ",
-                      std::max<int64_t>(below, 1), " % ", extent, ";\n");
-    }
-    Write(absl::StrCat("#pragma unroll 4\n", header, loop, "}"));
+    Write(SharedLoop(along, total / *width, inside));
     Write(absl::StrCat(acc, " = iso_share_", which, "<ISO_LANES>(", acc, ");"));
-  } else {
-    std::string header, end;
-    for (const Along& a : along) {
-      absl::StrAppend(&header, "for (int ", a.name, " = 0; ", a.name, " < ",
-                      Text(a.extent), "; ++", a.name, ") {\n");
-      end += "}";
-    }
-    Write(absl::StrCat(header, loop, end));
+    return acc;
   }
+  std::string header, end;
+  for (const Along& a : along) {
+    absl::StrAppend(&header, "for (int ", a.name, " = 0; ", a.name, " < ",
+                    Text(a.extent), "; ++", a.name, ") {\n");
+    end += "}";
+  }
+  Write(absl::StrCat(header, inside, end));
   return acc;
 }
 

@@ -154,9 +154,24 @@ class ElementCode {
   absl::StatusOr<std::string> ValueOf(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Function(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Fold(const Elem& e, Walk& walk);
+  // One index that a sum runs along.
+  struct Along {
+    std::string name, variable;  // in C, and in the operator's element
+    DimExpr extent;
+  };
   // Writes that an element goes into the sum `acc`.
   absl::Status FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
                       const std::string& acc, Walk& walk);
+  // The same for neighbours along the last index, if any of what they need is
+  // read together then, and how many that are; 1, and nothing is written, if
+  // not.
+  absl::StatusOr<int> FoldTogether(const Elem& body, Elem::Fold fold, Kind kind,
+                                   const std::string& acc, Along& last,
+                                   Walk& walk);
+  // A loop over all indices, of which each of the threads that share it has
+  // some.
+  std::string SharedLoop(const std::vector<Along>& along, int64_t total,
+                         const std::string& body);
   absl::StatusOr<std::string> Choice(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Condition(const ElemCond& c, Walk& walk);
   absl::StatusOr<DimExpr> Index(const DimExpr& e, Walk& walk);
