@@ -16,6 +16,9 @@ namespace isomer::cuda {
 
 namespace {
 
+// The function that reads neighbours together.
+constexpr absl::string_view kLoadPieces = "iso_load_pack";
+
 std::string Key(Value v, const std::vector<DimExpr>& index) {
   std::string key = absl::StrCat(v.node.value, ".", v.output);
   for (const DimExpr& e : index) absl::StrAppend(&key, "|", e.ToString());
@@ -215,7 +218,7 @@ std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
     const std::string type =
         absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
     Read(absl::StrCat("iso_pack", type), name,
-         absl::StrCat("iso_load_pack", type, "(", from, ")"), ahead);
+         absl::StrCat(kLoadPieces, type, "(", from, ")"), ahead);
     scope_->known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
@@ -614,10 +617,10 @@ absl::StatusOr<std::string> ElementCode::Choice(const Elem& e, Kind kind,
   return name;
 }
 
-absl::Status ElementCode::FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
-                                 const std::string& acc, Walk& walk) {
-  ASSIGN_OR_RETURN(const std::string x, ValueOf(body, kind, walk));
-  switch (fold) {
+absl::Status ElementCode::FoldIn(const Folded& f, Walk& walk) {
+  ASSIGN_OR_RETURN(const std::string x, ValueOf(f.body, f.kind, walk));
+  const std::string& acc = f.variable;
+  switch (f.fold) {
     case Elem::Fold::kSum:
       Write(absl::StrCat(acc, " += ", x, ";"));
       break;
@@ -625,29 +628,28 @@ absl::Status ElementCode::FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
       Write(absl::StrCat(acc, " *= ", x, ";"));
       break;
     case Elem::Fold::kMax:
-      Write(absl::StrCat(acc, " = iso_max(", acc, ", (", TypeOf(kind), ")", x,
+      Write(absl::StrCat(acc, " = iso_max(", acc, ", (", TypeOf(f.kind), ")", x,
                          ");"));
       break;
     case Elem::Fold::kMin:
-      Write(absl::StrCat(acc, " = iso_min(", acc, ", (", TypeOf(kind), ")", x,
+      Write(absl::StrCat(acc, " = iso_min(", acc, ", (", TypeOf(f.kind), ")", x,
                          ");"));
       break;
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> ElementCode::FoldTogether(const Elem& body, Elem::Fold fold,
-                                              Kind kind, const std::string& acc,
-                                              Along& last, Walk& walk) {
+absl::StatusOr<int> ElementCode::FoldTogether(const Folded& f, Along& last,
+                                              Walk& walk) {
   const int64_t extent = *last.extent.constant();
   if (vector_ == 1 || extent == 0 || extent % vector_ != 0) return 1;
   const DimExpr first =
       NewIndex(last.name, extent / vector_) * DimExpr(vector_);
   for (int u = 0; u < vector_; ++u) {
     walk.names[last.variable] = first + DimExpr(u);
-    RETURN_IF_ERROR(FoldIn(body, fold, kind, acc, walk));
+    RETURN_IF_ERROR(FoldIn(f, walk));
   }
-  if (absl::StrContains(scope_->text, "iso_load_pack")) {
+  if (absl::StrContains(scope_->text, kLoadPieces)) {
     last.extent = DimExpr(extent / vector_);
     return vector_;
   }
@@ -699,15 +701,14 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   }
   const Kind kind = KindOf(body, walk, Kind::kInt);
   const std::string acc = Fresh("s");
+  const Folded folded{body, fold, kind, acc};
   const bool shared = lanes_ > 1 && scope_->depth == 1 && constant;
   absl::StatusOr<int> width = 1;
   if (status.ok() && shared) {
-    width = FoldTogether(body, fold, kind, acc, along.back(), walk);
+    width = FoldTogether(folded, along.back(), walk);
     status = width.status();
   }
-  if (status.ok() && *width == 1) {
-    status = FoldIn(body, fold, kind, acc, walk);
-  }
+  if (status.ok() && *width == 1) status = FoldIn(folded, walk);
   const std::string inside = Close();
   walk.names = outer_names;
   RETURN_IF_ERROR(status);

@@ -154,20 +154,24 @@ class ElementCode {
   absl::StatusOr<std::string> ValueOf(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Function(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Fold(const Elem& e, Walk& walk);
-  // One index that a sum runs along.
+  // What a sum adds up, and the variable that it is in.
+  struct Folded {
+    Elem body;
+    Elem::Fold fold;
+    Kind kind;
+    std::string variable;
+  };
+  // One index that it runs along.
   struct Along {
     std::string name, variable;  // in C, and in the operator's element
     DimExpr extent;
   };
-  // Writes that an element goes into the sum `acc`.
-  absl::Status FoldIn(const Elem& body, Elem::Fold fold, Kind kind,
-                      const std::string& acc, Walk& walk);
+  // Writes that one element is added.
+  absl::Status FoldIn(const Folded& f, Walk& walk);
   // The same for neighbours along the last index, if any of what they need is
   // read together then, and how many that are; 1, and nothing is written, if
   // not.
-  absl::StatusOr<int> FoldTogether(const Elem& body, Elem::Fold fold, Kind kind,
-                                   const std::string& acc, Along& last,
-                                   Walk& walk);
+  absl::StatusOr<int> FoldTogether(const Folded& f, Along& last, Walk& walk);
   // A loop over all indices, of which each of the threads that share it has
   // some.
   std::string SharedLoop(const std::vector<Along>& along, int64_t total,

@@ -693,10 +693,12 @@ TEST(Program, NormsKeepRowsInRegisters) {
   }
 }
 
-// How often a kernel reads eight neighbours of 16 bits.
-int PacksIn(const KernelSource& source) {
+// How often the first kernel reads eight neighbours of 16 bits.
+int PacksIn(const Program& program) {
+  const auto source = program.steps[0].variants[0].source();
+  EXPECT_TRUE(source.ok()) << source.status();
   const std::vector<absl::string_view> parts =
-      absl::StrSplit(source.text, "= iso_load_pack<iso_half, 8>(");
+      absl::StrSplit(source->text, "= iso_load_pack<iso_half, 8>(");
   return static_cast<int>(parts.size()) - 1;
 }
 
@@ -711,18 +713,14 @@ TEST(Program, SumsOfRowsReadNeighbours) {
   ASSERT_TRUE(p.ok()) << p.status();
   ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
   EXPECT_EQ(p->constant_bytes, 4);
+  EXPECT_EQ(PacksIn(*p), 2);
   for (const auto& [rows, packs] : {std::pair("[1]", 1), std::pair("[0]", 0)}) {
     const auto sums = Make(
         absl::StrCat("input x: f16[512,512]\ny = reduce_sum(x, axes=", rows,
                      ")\noutput y = y\n"));
     ASSERT_TRUE(sums.ok()) << sums.status();
-    const auto source = sums->steps[0].variants[0].source();
-    ASSERT_TRUE(source.ok()) << source.status();
-    EXPECT_EQ(PacksIn(*source), packs) << source->text;
+    EXPECT_EQ(PacksIn(*sums), packs) << rows;
   }
-  const auto source = p->steps[0].variants[0].source();
-  ASSERT_TRUE(source.ok()) << source.status();
-  EXPECT_EQ(PacksIn(*source), 2) << source->text;
 }
 
 TEST(Program, KernelsNoteWhenTheyRun) {
