@@ -234,7 +234,7 @@ int BlocksAtATime(const Attention& a, const AttentionTiling& t) {
   const auto width = static_cast<int>(a.values.n);
   const int scores = t.bn / 2 * (t.stages > 2 ? 2 : 1);
   const int registers = scores + t.bn / 4 + width / 2 + 48;
-  return std::max(1, std::min(65536 / (t.threads() * registers),
+  return std::max(1, std::min(kRegisters / (t.threads() * registers),
                               kWarpgroupShared / WarpgroupSharedBytes(a, t)));
 }
 

@@ -43,9 +43,9 @@ int64_t Blocks(const Product& p, const BulkTiling& t) {
 // Blocks that a multiprocessor has room for.
 int Fit(const Product& p, const BulkTiling& t) {
   const int registers = t.threads() * (t.halves() * t.tn / 2 + 40);
-  return std::max(
-      std::min({kWarpgroupShared / SharedBytes(p, t), 65536 / registers, 4}),
-      1);
+  return std::max(std::min({kWarpgroupShared / SharedBytes(p, t),
+                            kRegisters / registers, 4}),
+                  1);
 }
 
 constexpr char kHelpers[] = R"(

@@ -169,9 +169,13 @@ class Executor {
   absl::StatusOr<std::vector<Tensor>> ResultsOfNoise(
       const Step& step, const Loaded& kernel) const;
   absl::Status LoadNoise(const KernelCache* cache);
-  absl::Status LaunchNoise(const Step& step) const;
-  // What a step reads that becomes noise: floats, but for constants.
+  absl::Status LaunchNoise(const std::vector<int>& buffers) const;
+  // What becomes noise: the floats that a step reads, but for constants; those
+  // that the program reads.
   std::vector<int> NoisyOf(const Step& step) const;
+  std::vector<int> NoisyInputs() const;
+  // Kernels that are timed later might take noise for indices.
+  absl::Status ForgetNoise(const Step& step) const;
   absl::Status Fill(const std::vector<int>& buffers, int value) const;
   absl::Status TimeAll(std::vector<Group>& groups);
   // Lets the steps of a group run this kernel.
@@ -236,7 +240,7 @@ class Executor {
   std::shared_ptr<Device> device_;
   Program program_;
   std::vector<Loaded> kernels_;       // by step
-  Loaded noise_;                      // to compare with
+  Loaded noise_;                      // to compare and to time with
   std::shared_ptr<const Blas> blas_;  // null where there is none
   std::shared_ptr<const Dnn> dnn_;    // likewise
   DevicePointer arena_ = 0;

@@ -69,9 +69,19 @@ std::vector<int> Executor::NoisyOf(const Step& step) const {
   return out;
 }
 
-absl::Status Executor::LaunchNoise(const Step& step) const {
+std::vector<int> Executor::NoisyInputs() const {
+  std::vector<int> out;
+  for (size_t i = 0; i < program_.buffers.size(); ++i) {
+    const Buffer& b = program_.buffers[i];
+    if (b.kind != Buffer::Kind::kInput || !IsFloat(b.dtype)) continue;
+    out.push_back(static_cast<int>(i));
+  }
+  return out;
+}
+
+absl::Status Executor::LaunchNoise(const std::vector<int>& buffers) const {
   std::vector<NoisyBuffer> all;
-  for (int i : NoisyOf(step)) {
+  for (int i : buffers) {
     const Buffer& b = program_.buffers[i];
     all.push_back({PointerOf(i), b.dtype, b.bytes});
   }
@@ -100,7 +110,7 @@ absl::StatusOr<std::vector<Tensor>> Executor::ResultsOfNoise(
   RETURN_IF_ERROR(Fill(results, kNotWritten));
   ASSIGN_OR_RETURN(const Device::Graph graph,
                    device_->Capture(stream, [&](Stream) -> absl::Status {
-                     RETURN_IF_ERROR(LaunchNoise(step));
+                     RETURN_IF_ERROR(LaunchNoise(NoisyOf(step)));
                      return LaunchStep(step, kernel, {}, {}, lanes_[0]);
                    }));
   const absl::Cleanup free_graph = [&] { device_->FreeGraph(graph); };
@@ -150,12 +160,12 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::NearlyFastest(
     }
     out.push_back(std::move(t));
   }
-  if (want) {
-    // Kernels that are timed later might take noise for indices.
-    RETURN_IF_ERROR(Fill(NoisyOf(step), 0));
-    RETURN_IF_ERROR(Fill(ResultsOf(step), 0));
-  }
   return out;
+}
+
+absl::Status Executor::ForgetNoise(const Step& step) const {
+  RETURN_IF_ERROR(Fill(NoisyOf(step), 0));
+  return Fill(ResultsOf(step), 0);
 }
 
 }  // namespace isomer::cuda

@@ -14,13 +14,17 @@ namespace isomer::cuda {
 namespace {
 
 constexpr double kShare = 0.01;  // of the time, which a kernel must take
-// How often a program is timed against another, how much faster it must be each
-// time, and the seconds after which none is tried any more. It runs a few
-// times, and more often if it is short: clocks tick every 32 ns.
+// How often a program is timed against another, and how much faster it must be
+// each time. It runs a few times, and more often if it is short: clocks tick
+// every 32 ns. What takes long has to draw power for a while before clocks are
+// those of a run.
 constexpr int kRounds = 3;
-constexpr double kMinRuns = 3, kRuns = 15, kMaxRuns = 60;
+constexpr double kMinRuns = 8, kRuns = 15, kMaxRuns = 60;
 constexpr double kMicrosecondsPerTrial = 5000, kMicrosecondsOfShort = 800;
-constexpr double kGain = 0.996, kTryingSeconds = 4;
+constexpr double kGain = 0.996;
+
+// After which none is tried any more.
+double SecondsOfTrials(double us) { return std::clamp(us / 250, 4.0, 10.0); }
 
 }  // namespace
 
@@ -125,6 +129,8 @@ absl::StatusOr<bool> Executor::Try(const Change& change) {
 absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   if (program_.steps.size() == 1) return absl::OkStatus();
   const auto start = std::chrono::steady_clock::now();
+  ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
+  const double end = SecondsOfTrials(about);
   auto time_of = [](const std::vector<Group*>& kin) {
     double us = 0;
     for (const Group* g : kin) {
@@ -146,7 +152,7 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   bool changed = true;
   for (int round = 0; changed || round < 2; ++round) {
     changed = false;
-    const double timed_by = (Seconds(start) + kTryingSeconds) / 2;
+    const double timed_by = (Seconds(start) + end) / 2;
     ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
     std::vector<Change> changes;
     for (const std::vector<Group*>& kin : all) {
@@ -162,7 +168,7 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
         [](const Change& a, const Change& b) { return a.us < b.us; });
     for (const Change& change : changes) {
       if (change.us > now) break;
-      if (Seconds(start) > kTryingSeconds) return absl::OkStatus();
+      if (Seconds(start) > end) return absl::OkStatus();
       ASSIGN_OR_RETURN(const bool faster, Try(change));
       changed = changed || faster;
     }

@@ -41,6 +41,14 @@ bool Fits(const Product& p, const HeldTiling& t, int units) {
          CeilDiv(p.n, int64_t{t.tn}) <= 2 * units;
 }
 
+// Blocks that a multiprocessor has room for if their threads keep all of b. The
+// compiler is told: left alone it takes fewer registers for some products, and
+// asks for b in several turns.
+int Fit(const Product& p, const HeldTiling& t) {
+  const int64_t registers = t.threads() * (Depth(p, t) * t.tn / 4 + 40);
+  return static_cast<int>(std::max<int64_t>(kRegisters / registers, 1));
+}
+
 // True if the columns of b lie side by side, and nothing else with them.
 bool IsDense(const Product& p) {
   return p.b.steps && (*p.b.steps)[1] == 1 && (*p.b.steps)[2] == p.n &&
@@ -243,7 +251,7 @@ absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
       t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
       ColumnBytes(p, t), ReadyOf(call, p).a, CeilDiv(p.m, int64_t{8}), p.m, p.n,
       p.k);
-  KernelSource out = WarpKernel(call, p, defines, t.threads(), text);
+  KernelSource out = WarpKernel(call, p, defines, t.threads(), text, Fit(p, t));
   out.grid[1] = static_cast<int>(CeilDiv(p.n, int64_t{t.tn}));
   out.shared_bytes = static_cast<int>(BlockBytes(p, t));
   return out;

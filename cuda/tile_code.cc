@@ -369,13 +369,14 @@ std::string CopyNames(const ProductCall& call, const Product& p, int tm) {
 
 KernelSource WarpKernel(const ProductCall& call, const Product& p,
                         absl::string_view constants, int threads,
-                        absl::string_view body) {
+                        absl::string_view body, int blocks) {
   KernelSource out;
   out.text = KernelText(
       {.inputs = call.inputs,
        .outputs = {call.output},
        .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), constants),
-       .threads = threads},
+       .threads = threads,
+       .blocks = blocks},
       body);
   out.block = threads;
   return out;

@@ -33,6 +33,7 @@ inline constexpr int kBarBytes = 16;
 // Bytes of shared memory that a block takes at most, of 227 KiB: of kernels of
 // warps, and of warpgroups.
 inline constexpr int kWarpShared = 220 * 1024, kWarpgroupShared = 226 * 1024;
+inline constexpr int kRegisters = 65536;  // of a multiprocessor
 
 // What products of warpgroups (wgmma) need around them.
 absl::string_view WarpgroupHelpers();
@@ -64,7 +65,7 @@ std::string CopyNames(const ProductCall& call, const Product& product, int tm);
 // it needs. The grid is left to the caller.
 KernelSource WarpKernel(const ProductCall& call, const Product& product,
                         absl::string_view constants, int threads,
-                        absl::string_view body);
+                        absl::string_view body, int blocks = 0);
 
 // Statements that add the partial sums of a tile up and store what the kernel
 // makes of them. They stand where the constants M, N, TM, TN, WK, SPLIT, NT and

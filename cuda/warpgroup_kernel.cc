@@ -258,7 +258,7 @@ double Guess(const Product& p, const WarpgroupTiling& t, int units) {
   const double steps = std::ceil(
       static_cast<double>(CeilDiv(p.k, int64_t{kStep * t.wk})) / t.split);
   const int fit = std::min(
-      {kWarpgroupShared / SharedBytes(t), 65536 / (t.threads() * 168), 3});
+      {kWarpgroupShared / SharedBytes(t), kRegisters / (t.threads() * 168), 3});
   const auto [busy, waves] = OccupancyOf(blocks, t.split, fit, units);
   const double math = 2.0 * t.tm * t.tn * kStep * t.wk / 5.5e6;
   const double bytes = 2.0 * (t.tm + t.tn) * kStep * t.wk;
