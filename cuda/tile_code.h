@@ -62,7 +62,7 @@ int StoreWidth(const Product& product, int split);
 std::string CopyNames(const ProductCall& call, const Product& product, int tm);
 
 // A product's kernel of so many threads, with this body and the constants that
-// it needs. The grid is left to the caller.
+// it needs; `blocks` as in KernelFrame. The grid is left to the caller.
 KernelSource WarpKernel(const ProductCall& call, const Product& product,
                         absl::string_view constants, int threads,
                         absl::string_view body, int blocks = 0);
