@@ -182,8 +182,6 @@ class Executor {
   void Use(const Group& group, const Loaded& kernel);
   // What the kernels that are used do, on one stream or as scheduled.
   absl::StatusOr<Device::Graph> Record(bool several) const;
-  // How often to run a program to see whether it is faster.
-  absl::StatusOr<int> RunsOfTrial() const;
   // True if it is faster than what runs now, time after time; it runs from now
   // on then. The other one is freed.
   absl::StatusOr<bool> TakeIfFaster(Device::Graph trial);

@@ -256,9 +256,8 @@ absl::Status Executor::CompileAhead(const Device& device,
 absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     const Group& group, DevicePointer cold) const {
   const Step& step = program_.steps[group.steps[0]];
-  const bool compared = group.candidates.size() > 1;
   // Multiplying zeros takes less power, and clocks stay higher than in a run.
-  if (compared) RETURN_IF_ERROR(LaunchNoise(NoisyOf(step)));
+  if (group.IsCompared()) RETURN_IF_ERROR(LaunchNoise(NoisyOf(step)));
   std::vector<Timed> all;
   double best_us = kNoLimit;
   absl::Status status;
@@ -268,7 +267,7 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     auto loaded = Load(step, c);
     status.Update(loaded.status());
     if (!loaded.ok()) continue;
-    const bool alone = !compared && loaded->size() == 1;
+    const bool alone = !group.IsCompared() && loaded->size() == 1;
     for (Loaded& kernel : *loaded) {
       const absl::StatusOr<Times> times =
           alone ? absl::StatusOr<Times>(Times{0})
@@ -286,7 +285,7 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::Fastest(
     return status;
   }
   ASSIGN_OR_RETURN(all, NearlyFastest(step, std::move(all)));
-  if (compared) RETURN_IF_ERROR(ForgetNoise(step));
+  if (group.IsCompared()) RETURN_IF_ERROR(ForgetNoise(step));
   // The ways of a library are nearly the same: others are not to be crowded
   // out.
   std::map<std::pair<bool, bool>, int> seen;
@@ -390,8 +389,8 @@ absl::Status Executor::Prepare(const ExecutorOptions& options) {
   RETURN_IF_ERROR(OpenLibraries());
   ASSIGN_OR_RETURN(std::vector<Group> groups, Groups(options));
   RETURN_IF_ERROR(CompileAll(groups, options));
-  const bool compared = absl::c_any_of(
-      groups, [](const Group& g) { return g.candidates.size() > 1; });
+  const bool compared =
+      absl::c_any_of(groups, [](const Group& g) { return g.IsCompared(); });
   if (compared) RETURN_IF_ERROR(LoadNoise(options.cache.get()));
   RETURN_IF_ERROR(TimeAll(groups));
   ASSIGN_OR_RETURN(graph_, Record(false));

@@ -34,6 +34,8 @@ struct Executor::Group {
   std::string key;  // of its choice
   std::vector<Candidate> candidates;
   std::vector<Timed> fastest = {};  // and those that are nearly as fast
+
+  bool IsCompared() const { return candidates.size() > 1; }
 };
 
 // What the compiler makes of it, from the cache if it is there.

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/executor_choice.h"
@@ -26,19 +27,20 @@ constexpr double kGain = 0.996;
 // After which none is tried any more.
 double SecondsOfTrials(double us) { return std::clamp(us / 250, 4.0, 10.0); }
 
-}  // namespace
-
-absl::StatusOr<int> Executor::RunsOfTrial() const {
-  ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
+// How often to run a program to see whether it is faster.
+int RunsOfTrial(double us) {
   return static_cast<int>(
-      std::clamp(std::max(kMicrosecondsOfShort / about,
-                          std::min(kMicrosecondsPerTrial / about, kRuns)),
+      std::clamp(std::max(kMicrosecondsOfShort / us,
+                          std::min(kMicrosecondsPerTrial / us, kRuns)),
                  kMinRuns, kMaxRuns));
 }
 
+}  // namespace
+
 absl::StatusOr<bool> Executor::TakeIfFaster(Device::Graph trial) {
   const absl::Cleanup free_slower = [&] { device_->FreeGraph(trial); };
-  ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
+  ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
+  const int runs = RunsOfTrial(about);
   for (int i = 0; i < kRounds; ++i) {
     ASSIGN_OR_RETURN(const double now, TimeGraph(graph_, runs));
     ASSIGN_OR_RETURN(const double then, TimeGraph(trial, runs));
@@ -127,10 +129,13 @@ absl::StatusOr<bool> Executor::Try(const Change& change) {
 }
 
 absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
-  if (program_.steps.size() == 1) return absl::OkStatus();
+  const bool others = absl::c_any_of(
+      groups, [](const Group& g) { return g.fastest.size() > 1; });
+  if (!others || program_.steps.size() == 1) return absl::OkStatus();
   const auto start = std::chrono::steady_clock::now();
   ASSIGN_OR_RETURN(const double about, TimeGraph(graph_, 1));
   const double end = SecondsOfTrials(about);
+  const int runs = RunsOfTrial(about);
   auto time_of = [](const std::vector<Group*>& kin) {
     double us = 0;
     for (const Group* g : kin) {
@@ -153,7 +158,6 @@ absl::Status Executor::TryInTheWhole(std::vector<Group>& groups) {
   for (int round = 0; changed || round < 2; ++round) {
     changed = false;
     const double timed_by = (Seconds(start) + end) / 2;
-    ASSIGN_OR_RETURN(const int runs, RunsOfTrial());
     std::vector<Change> changes;
     for (const std::vector<Group*>& kin : all) {
       if (time_of(kin) < kShare * total || Seconds(start) > timed_by) break;
