@@ -7,10 +7,11 @@
 # under compute-sanitizer as well (memcheck and racecheck), with kernels that
 # the tests have compiled: each process within 500 seconds. --corpus compares
 # the results of every model in models/, with random weights, as it is and
-# optimised, with the CPU's. --bench measures against PyTorch, at batch 1 and 16
-# unless told otherwise. All that is printed is also in build/gpu/test_gpu.txt,
-# the figures in build/gpu. --build takes a CMake build that is there already,
-# or programs that third_party/gpu_build.sh built.
+# optimised, with the CPU's. --bench measures against PyTorch, at batch 1 and
+# 16, and says what of that is to be reached, unless told otherwise. All that is
+# printed is also in build/gpu/test_gpu.txt, the figures in build/gpu. --build
+# takes a CMake build that is there already, or programs that
+# third_party/gpu_build.sh built.
 #
 # Where Abseil, protobuf's headers or GoogleTest are not installed,
 # third_party/gpu_kit.sh fetches Debian's packages on a machine with a network;
@@ -139,6 +140,9 @@ fi
 if [ -n "$bench" ]; then
   python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \
     --batch "${batches[@]}" --budget 3s --check \
-    --json "$out/figures.json" || failed=1
+    --json "$out/figures.json" | tee "$out/figures.txt" || failed=1
+  # What is to be reached is said for these.
+  [ "${batches[*]}" != "1 16" ] ||
+    python3 bench/h200_goals.py "$out/figures.txt" || failed=1
 fi
 exit "$failed"

@@ -13,7 +13,8 @@ Medians of replays, in milliseconds, each timed behind another that is still
 running, on both sides, so that no time of the host is in them. With --check,
 results of what was timed, and of eager PyTorch, are compared with those of the
 same network in fp32 ("error": the largest difference, of the largest result);
-where they are further off than fp16 allows, the exit code is 1.
+where they are further off than fp16 allows, the exit code is 1. What the table
+is to reach says bench/h200_goals.py, which reads it.
 
 Most of the time is that of compilers. With --jobs N, N networks at a time have
 a process each, in which both sides compile; when all are ready, they are
@@ -399,21 +400,36 @@ def all_rows(args, which):
                 yield json.loads(out.strip().splitlines()[-1])
 
 
-def head(check):
-    return (f"{'network':<18}{'batch':>6}{'eager':>9}{'compile':>9}{'autotune':>9}{'planner':>9}{'isomer':>9}"
-            f"{'best/isomer':>12}{'search':>8}{'torch s':>8}{'search s':>9}" + f"{'error':>9}{'eager':>9}" * check)
-
-
-def line(row):
-    best = min(row[x] for x in FORMS if row[x])
+def cells(row):
+    """The cells of a network in the table, by their columns; ratios are rounded down."""
+    def times(ratio):
+        return f"{math.floor(100 * ratio) / 100:.2f}x"
     ours = row["isomer"]
     plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
-    torch_ms = "".join(f"{row[x]:>9.4f}" if row[x] else f"{'-':>9}" for x in FORMS)
-    text = (f"{row['network']:<18}{row['batch']:>6}{torch_ms}{plain:>9.4f}{fast:>9.4f}"
-            f"{best / fast:>11.2f}x{plain / fast:>7.2f}x{row['compile_seconds'] or math.nan:>8.1f}"
-            f"{ours['search_seconds'] if ours else math.nan:>9.1f}")
+    out = {"network": row["network"], "batch": str(row["batch"])}
+    out.update({x: f"{row[x]:.4f}" if row[x] else "-" for x in FORMS})
+    out.update({"planner": f"{plain:.4f}", "isomer": f"{fast:.4f}",
+                "best/isomer": times(best_ms(row) / fast) if ours else "-", "search": times(plain / fast) if ours else "-",
+                "torch s": f"{row['compile_seconds'] or math.nan:.1f}", "search s": f"{ours['search_seconds'] if ours else math.nan:.1f}"})
     errors = row.get("errors")
-    return text + (f"{max(errors['original'], errors['optimised']):>9.1e}{errors['eager']:>9.1e}" if errors else "")
+    if errors:
+        out.update({"error": f"{max(errors['original'], errors['optimised']):.1e}", "eager's": f"{errors['eager']:.1e}"})
+    return out
+
+
+def print_row(row, first):
+    """A line of a table that Markdown knows, and its head before the first one."""
+    widths = {column: max(len(column), 15 if column == "network" else 7) for column in cells(row)}
+    def line(texts):
+        return "| " + " | ".join(f"{t:<{w}}" if c == "network" else f"{t:>{w}}" for t, (c, w) in zip(texts, widths.items())) + " |"
+    if first:
+        print(line(widths))
+        print("|" + "|".join("-" * (w + 2) for w in widths.values()) + "|")
+    print(line(cells(row).values()), flush=True)
+
+
+def best_ms(row):
+    return min(row[x] for x in FORMS if row[x])
 
 
 def main():
@@ -430,15 +446,15 @@ def main():
         return one(args)
     which = [(name, batch) for batch in args.batch for name in args.models or networks()]
     rows = []
-    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n{head(args.check)}", flush=True)
+    print(f"PyTorch {torch.__version__}, {torch.cuda.get_device_name()}; milliseconds\n", flush=True)
     for row in all_rows(args, which):
         rows.append(row)
-        print(line(row), flush=True)
+        print_row(row, first=len(rows) == 1)
         if args.json:
             args.json.write_text(json.dumps(rows, indent=1))
+    print()
     for batch in args.batch:
-        speed = [min(r[x] for x in FORMS if r[x]) / (r["isomer"]["optimised"]["us"] / 1e3)
-                 for r in rows if r["batch"] == batch and r["isomer"]]
+        speed = [best_ms(r) / (r["isomer"]["optimised"]["us"] / 1e3) for r in rows if r["batch"] == batch and r["isomer"]]
         if speed:
             print(f"geometric mean at batch {batch}: {math.exp(sum(map(math.log, speed)) / len(speed)):.2f}x over {len(speed)} networks")
     missing = set(which) - {(r["network"], r["batch"]) for r in rows if r["isomer"]}
