@@ -400,18 +400,24 @@ def all_rows(args, which):
                 yield json.loads(out.strip().splitlines()[-1])
 
 
+def best_ms(row):
+    return min(row[x] for x in FORMS if row[x])
+
+
 def cells(row):
     """The cells of a network in the table, by their columns; ratios are rounded down."""
     def times(ratio):
         return f"{math.floor(100 * ratio) / 100:.2f}x"
-    ours = row["isomer"]
-    plain, fast = (ours[x]["us"] / 1e3 if ours else math.nan for x in ("original", "optimised"))
+    ours, errors = row["isomer"], row.get("errors")
     out = {"network": row["network"], "batch": str(row["batch"])}
     out.update({x: f"{row[x]:.4f}" if row[x] else "-" for x in FORMS})
-    out.update({"planner": f"{plain:.4f}", "isomer": f"{fast:.4f}",
-                "best/isomer": times(best_ms(row) / fast) if ours else "-", "search": times(plain / fast) if ours else "-",
-                "torch s": f"{row['compile_seconds'] or math.nan:.1f}", "search s": f"{ours['search_seconds'] if ours else math.nan:.1f}"})
-    errors = row.get("errors")
+    out.update(dict.fromkeys(("planner", "isomer", "best/isomer", "search", "torch s", "search s", "error", "eager's"), "-"))
+    if row["compile_seconds"]:
+        out["torch s"] = f"{row['compile_seconds']:.1f}"
+    if ours:
+        plain, fast = (ours[x]["us"] / 1e3 for x in ("original", "optimised"))
+        out.update({"planner": f"{plain:.4f}", "isomer": f"{fast:.4f}", "best/isomer": times(best_ms(row) / fast),
+                    "search": times(plain / fast), "search s": f"{ours['search_seconds']:.1f}"})
     if errors:
         out.update({"error": f"{max(errors['original'], errors['optimised']):.1e}", "eager's": f"{errors['eager']:.1e}"})
     return out
@@ -419,17 +425,14 @@ def cells(row):
 
 def print_row(row, first):
     """A line of a table that Markdown knows, and its head before the first one."""
-    widths = {column: max(len(column), 15 if column == "network" else 7) for column in cells(row)}
+    texts = cells(row)
+    widths = {column: max(len(column), 15 if column == "network" else 7) for column in texts}
     def line(texts):
         return "| " + " | ".join(f"{t:<{w}}" if c == "network" else f"{t:>{w}}" for t, (c, w) in zip(texts, widths.items())) + " |"
     if first:
-        print(line(widths))
+        print(line(texts))
         print("|" + "|".join("-" * (w + 2) for w in widths.values()) + "|")
-    print(line(cells(row).values()), flush=True)
-
-
-def best_ms(row):
-    return min(row[x] for x in FORMS if row[x])
+    print(line(texts.values()), flush=True)
 
 
 def main():
