@@ -25,9 +25,10 @@ constexpr int kGroup = 8;  // row blocks whose columns are computed together
 constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
-// them and four lie side by side.
+// them, of four columns that lie side by side.
+constexpr int kDirectWidth = 4;
 bool IsDirect(const Product& p, const BulkTiling& t) {
-  return t.split == 1 && p.parts == 1 && p.n % 4 == 0;
+  return t.split == 1 && p.n % kDirectWidth == 0 && kDirectWidth % p.parts == 0;
 }
 
 int SharedBytes(const Product& p, const BulkTiling& t) {
@@ -36,8 +37,10 @@ int SharedBytes(const Product& p, const BulkTiling& t) {
   return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
 }
 
+// Or pairs of blocks.
 int64_t Blocks(const Product& p, const BulkTiling& t) {
-  return CeilDiv(p.m, int64_t{t.tm}) * CeilDiv(p.n, int64_t{t.tn});
+  const int64_t high = t.pair ? 2 * t.tm : t.tm;
+  return CeilDiv(p.m, high) * CeilDiv(p.n, int64_t{t.tn});
 }
 
 // Blocks that a multiprocessor has room for.
@@ -64,6 +67,14 @@ __device__ __forceinline__ void iso_barrier_arrive(iso_u32 at, int yes) {
       "{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n"
       "@p mbarrier.arrive.shared::cta.b64 _, [%0];\n}"
       ::"r"(at), "r"(yes) : "memory");
+}
+// The same of block `rank` of the cluster.
+__device__ __forceinline__ void iso_barrier_arrive_at(iso_u32 at, int rank,
+                                                      int yes) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %1, 0;\n"
+      "@p mbarrier.arrive.shared::cluster.b64 _, [%0];\n}"
+      ::"r"(iso_at_peer(at, rank)), "r"(yes) : "memory");
 }
 __device__ __forceinline__ void iso_barrier_wait(iso_u32 at, int parity) {
   iso_u32 done = 0;
@@ -96,6 +107,15 @@ __device__ __forceinline__ void iso_bring(iso_u32 to, const iso_map& map, int x,
       "complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
       ::"r"(to), "l"(&map), "r"(x), "r"(y), "r"(barrier) : "memory");
 }
+// To the same place of both blocks of a pair, each of which counts it.
+__device__ __forceinline__ void iso_bring_both(iso_u32 to, const iso_map& map,
+                                               int x, int y, iso_u32 barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::"
+      "complete_tx::bytes.multicast::cluster [%0], [%1, {%2, %3}], [%4], %5;"
+      ::"r"(to), "l"(&map), "r"(x), "r"(y), "r"(barrier),
+      "h"((iso_u16)3) : "memory");
+}
 )";
 
 constexpr char kBody[] = R"(
@@ -103,9 +123,11 @@ constexpr char kBody[] = R"(
   __shared__ __align__(8) iso_u64 barriers[2 * STAGES];
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
-  const int zb = 0, part = blockIdx.z;
+  const int zb = 0, part = PAIR ? 0 : blockIdx.z;
+  const int rank = PAIR ? blockIdx.z : 0;  // in the pair
   enum {
-    ROW_BLOCKS = (M + TM - 1) / TM,
+    PAIR_ROWS = PAIR ? 2 * TM : TM,
+    ROW_BLOCKS = (M + PAIR_ROWS - 1) / PAIR_ROWS,
     COLUMN_BLOCKS = (N + TN - 1) / TN,
     TILES = ROW_BLOCKS * COLUMN_BLOCKS,
     STEPS = (K + 63) / 64,
@@ -118,7 +140,8 @@ constexpr char kBody[] = R"(
     const int group = tile / (GROUP * COLUMN_BLOCKS) * GROUP;
     const int rows = ROW_BLOCKS - group < GROUP ? ROW_BLOCKS - group : GROUP;
     const int inside = tile % (GROUP * COLUMN_BLOCKS);
-    m0 = (group + inside % rows) * TM, n0 = inside / rows * TN;
+    m0 = (group + inside % rows) * PAIR_ROWS + rank * TM;
+    n0 = inside / rows * TN;
   };
   go_to(0);
   const int tiles =
@@ -131,11 +154,12 @@ constexpr char kBody[] = R"(
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
       iso_barrier_start(full + 8 * s, 1);
-      iso_barrier_start(empty + 8 * s, TURNS ? 4 : WARPS);
+      iso_barrier_start(empty + 8 * s, TURNS ? 4 : PAIR ? 2 * WARPS : WARPS);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  __syncthreads();
+  // What the other block of a pair brings is counted here.
+  if (PAIR) iso_cluster_barrier(); else __syncthreads();
   float d[HALVES][TN / 2];
   if (warp == WARPS) {
     if (lane == 0) {
@@ -153,16 +177,26 @@ constexpr char kBody[] = R"(
       // bring(where in a stage, x, y) for the tiles of a step of b.
       auto b_tiles = [&](int n, auto bring) {
         const int k = (first + step_of(n)) * 64;
+        // This block's share of the columns.
+        enum { OWN = PAIR ? TN / 2 : TN };
+        const int from = rank * OWN;
         if (B_ALONG_N) {
 #pragma unroll
-          for (int i = 0; i < TN / 64; ++i) bring(i * 8192, n0 + i * 64, k);
+          for (int i = 0; i < OWN; i += 64) {
+            bring((from + i) * 128, n0 + from + i, k);
+          }
         } else {
-          bring(0, k, n0);
+          bring(from * 128, k, n0 + from);
         }
       };
       auto b_bring = [&](int slot, int n) {
         b_tiles(n, [&](int at, int x, int y) {
-          iso_bring(b_stage + slot * B_BYTES + at, map1, x, y, full + 8 * slot);
+          const iso_u32 to = b_stage + slot * B_BYTES + at;
+          if (PAIR) {
+            iso_bring_both(to, map1, x, y, full + 8 * slot);
+          } else {
+            iso_bring(to, map1, x, y, full + 8 * slot);
+          }
         });
       };
       const int total = tiles * count;
@@ -227,6 +261,9 @@ constexpr char kBody[] = R"(
         // The step before is multiplied. Nothing waits for the last ones.
         if (t > 0 && (TURNS || t - 1 + STAGES < count)) {
           iso_barrier_arrive(empty + 8 * before, lane == 0);
+          if (PAIR) {
+            iso_barrier_arrive_at(empty + 8 * before, 1 - rank, lane == 0);
+          }
         }
         before = slot;
         if (++slot == STAGES) slot = 0, parity ^= 1;
@@ -265,7 +302,6 @@ constexpr char kSums[] = R"(
 // neighbour it exchanges them for four of one or the other of two eights.
 // Several results are computed before any is stored, so that what they read is
 // asked for together; past the end that is read which is there.
-constexpr int kDirectWidth = 4;
 constexpr char kDirect[] = R"(
   enum {
     FULL = M % TM == 0 && N % TN == 0,
@@ -358,11 +394,15 @@ TensorMap MapOf(const ProductCall& call, const std::string& pointer,
 }  // namespace
 
 std::string BulkTiling::ToString() const {
-  if (stay > 0) return absl::StrFormat("tma %dx%d s%d turns", tm, tn, stages);
-  return absl::StrFormat("tma %dx%d s%d z%d", tm, tn, stages, split);
+  const std::string how = stay > 0 ? "turns"
+                          : pair   ? "pair"
+                                   : absl::StrCat("z", split);
+  return absl::StrCat("tma ", tm, "x", tn, " s", stages, " ", how,
+                      group == kGroup ? "" : absl::StrCat(" g", group));
 }
 
-std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
+std::vector<BulkTiling> BulkTilings(const Product& p, int units,
+                                    int64_t cached_bytes) {
   if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
   const std::optional<LibraryProduct> matrices = AsLibraryProduct(p);
   if (!matrices || !matrices->a_inner || p.batch != 1 || p.m * p.n * p.k == 0) {
@@ -394,7 +434,19 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units) {
   if (fills(stay) && IsDirect(p, stay) && Blocks(p, stay) > units) {
     found.push_back({Guess(p, stay, units), stay});
   }
-  return Likeliest(std::move(found));
+  std::vector<BulkTiling> out = Likeliest(std::move(found));
+  // Where tiles are computed in many waves, and operands do not stay in the
+  // cache, less is brought from memory if a wave is as high as it is wide, and
+  // from the cache if two blocks bring columns for both.
+  BulkTiling wide{128, 256, 4};
+  wide.group = 16;
+  if (IsDirect(p, wide) && Blocks(p, wide) > 2 * units &&
+      2 * (p.m + p.n) * p.k > cached_bytes) {
+    out.push_back(wide);
+    wide.pair = true;
+    out.push_back(wide);
+  }
+  return out;
 }
 
 absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
@@ -419,21 +471,23 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
   const bool along_n = !matrices.b_inner;
   const std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, WK = 1, STAGES = %d, SPLIT = %d, NT = %d,\n"
-      "       TURNS = %d, WARPS = NT / 32 - 1, HALVES = %d,\n"
+      "       TURNS = %d, PAIR = %d, WARPS = NT / 32 - 1, HALVES = %d,\n"
       "       GROUP = %d, A_BYTES = TM * 128,\n"
       "       B_BYTES = TN * 128, PITCH = TN + %d, WIDTH = %d,\n"
       "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), t.stay > 0 ? 1 : 0,
-      t.halves(), kGroup, kPitch, width, ReadyOf(call, p).b ? 1 : 0,
-      along_n ? 1 : 0, AheadSteps(call, p, t), p.m, p.n, p.k);
+      t.pair ? 1 : 0, t.halves(), t.pair ? t.group / 2 : t.group, kPitch, width,
+      ReadyOf(call, p).b ? 1 : 0, along_n ? 1 : 0, AheadSteps(call, p, t), p.m,
+      p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),
-              along_n ? MapOf(call, p.b.pointer, matrices.b_offset, p.n, p.k,
-                              matrices.b_step, kStep, kStep)
-                      : MapOf(call, p.b.pointer, matrices.b_offset, p.k, p.n,
-                              matrices.b_step, kStep, t.tn)};
+              along_n
+                  ? MapOf(call, p.b.pointer, matrices.b_offset, p.n, p.k,
+                          matrices.b_step, kStep, kStep)
+                  : MapOf(call, p.b.pointer, matrices.b_offset, p.k, p.n,
+                          matrices.b_step, kStep, t.pair ? t.tn / 2 : t.tn)};
   out.text = KernelText(
       {.inputs = call.inputs,
        .outputs = {call.output},
@@ -446,10 +500,11 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
        .blocks = Fit(p, t)},
       absl::StrCat(absl::StrReplaceAll(kBody, {{"IN_TURN", in_turn}}), store));
   const auto blocks = static_cast<int>(Blocks(p, t));
-  out.grid = {t.stay > 0 ? std::min(t.stay, blocks) : blocks, 1, t.split};
+  out.grid = {t.stay > 0 ? std::min(t.stay, blocks) : blocks, 1,
+              t.pair ? 2 : t.split};
   out.block = t.threads();
   out.shared_bytes = SharedBytes(p, t);
-  out.cluster = t.split;
+  out.cluster = out.grid[2];
   return out;
 }
 

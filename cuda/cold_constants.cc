@@ -10,17 +10,16 @@ namespace isomer::cuda {
 
 namespace {
 
-// Constants of so many bytes stay in the device's cache from run to run.
-constexpr int64_t kCachedBytes = 40 << 20;
-// Of more than that so many bytes are kept, for products of so few rows.
+// Of constants that do not stay in the cache so many bytes are kept, for
+// products of so few rows.
 constexpr int64_t kKeptBytes = 16 << 20, kFewRows = 16;
 
 }  // namespace
 
 ColdConstants::ColdConstants(const ir::Graph& graph,
                              const std::vector<cost::Kernel>& kernels,
-                             int64_t bytes) {
-  if (bytes <= kCachedBytes) return;
+                             int64_t bytes, int64_t cached_bytes) {
+  if (bytes <= cached_bytes) return;
   graph_ = &graph;
   readers_ = ReadersOf(kernels);
   // What few rows are multiplied by takes as long as it takes to come. The

@@ -18,7 +18,8 @@ class ColdConstants {
   ColdConstants() = default;
   // Of the constants that the kernels read, so many bytes.
   ColdConstants(const ir::Graph& graph,
-                const std::vector<cost::Kernel>& kernels, int64_t bytes);
+                const std::vector<cost::Kernel>& kernels, int64_t bytes,
+                int64_t cached_bytes);
 
   // True if there are any. Where constants do not stay in the cache, nothing
   // does.

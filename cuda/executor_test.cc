@@ -14,6 +14,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/substitute.h"
 #include "cuda/clock.h"
+#include "cuda/graph_case.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -37,12 +38,6 @@ class OnDevice : public ::testing::Test {
     device_ = *device;
   }
 
-  static const cost::CostModel& H200() {
-    static const auto* model = new cost::CostModel(
-        *cost::CostModel::Create(*cost::Target::Named("h200")));
-    return *model;
-  }
-
   absl::StatusOr<std::unique_ptr<Executor>> Load(
       const ir::Graph& g, ExecutorOptions options,
       const ProgramOptions& how = {}) {
@@ -57,41 +52,11 @@ class OnDevice : public ::testing::Test {
     return Executor::Create(device_, *std::move(program), options);
   }
 
-  // A graph with random inputs, others to run in between, and what it computes.
-  // Inputs whose names start with "w_" are constants.
-  struct Case {
-    ir::Graph graph;
-    std::map<std::string, Tensor> inputs, others;
-
-    absl::StatusOr<std::vector<Tensor>> Evaluate() const {
-      ir::EvaluateOptions fast;
-      fast.run = runtime::FastKernels();
-      return ir::Evaluate(graph, inputs, fast);
-    }
-  };
-  static absl::StatusOr<Case> Parse(absl::string_view text) {
-    auto g = ir::ParseGraph(text);
-    if (!g.ok()) return g.status();
-    auto inputs = runtime::RandomInputs(*g, 7);
-    if (!inputs.ok()) return inputs.status();
-    auto others = runtime::RandomInputs(*g, 8);
-    if (!others.ok()) return others.status();
-    for (const auto& [name, tensor] : *inputs) {
-      if (!absl::StartsWith(name, "w_")) continue;
-      const Value weights =
-          g->AddConstant(ir::Constant::FromTensor(tensor, name));
-      for (NodeId id : g->inputs()) {
-        if (*g->node(id).name == name) g->ReplaceUses({id, 0}, weights);
-      }
-    }
-    return Case{*std::move(g), *std::move(inputs), *std::move(others)};
-  }
-
   // Compares with what the CPU computes; with every variant if asked to, or
   // every one of a family.
   void Compare(absl::string_view text, bool all_variants = false,
                absl::string_view family = "", const ProgramOptions& how = {}) {
-    auto c = Parse(text);
+    auto c = GraphCase::Parse(text);
     ASSERT_TRUE(c.ok()) << c.status() << "\n" << text;
     auto program = MakeProgram(c->graph, H200(), how);
     ASSERT_TRUE(program.ok()) << program.status() << "\n" << text;
@@ -172,7 +137,7 @@ class OnDevice : public ::testing::Test {
     return names;
   }
 
-  void CompareOne(const Case& c, const std::vector<Tensor>& want,
+  void CompareOne(const GraphCase& c, const std::vector<Tensor>& want,
                   const ExecutorOptions& options, absl::string_view text,
                   const ProgramOptions& how = {}) {
     auto e = Load(c.graph, options, how);
@@ -204,38 +169,20 @@ class OnDevice : public ::testing::Test {
 };
 
 TEST_F(OnDevice, EveryOperator) {
-  SampleStream stream(1);
   int compared = 0;
-  for (const OpDef* op : Ops().all()) {
-    if (op->parallel) continue;
-    for (const std::string& text : op->cases) {
-      const TypedCall call = *ParseTypedCall(text);
-      ir::Graph g;
-      std::vector<Value> in;
-      std::map<std::string, Tensor> inputs;
-      const std::vector<Tensor> drawn =
-          RandomInputs(call, SampleValues::kReals, stream);
-      for (size_t i = 0; i < call.inputs.size(); ++i) {
-        const std::string name = absl::StrCat("x", i);
-        in.push_back(g.AddInput(name, call.inputs[i]));
-        inputs[name] = *Reinterpret(drawn[i], Interp::kRun);
-      }
-      auto id = g.AddNode(*op, in, call.attrs);
-      ASSERT_TRUE(id.ok()) << text;
-      g.AddOutput("y", {*id, 0});
-      auto want = ir::Evaluate(g, inputs);
-      ASSERT_TRUE(want.ok()) << text << ": " << want.status();
-      auto e = Load(g, {.tune = false});
-      if (absl::IsUnimplemented(e.status())) continue;
-      ASSERT_TRUE(e.ok()) << text << ": " << e.status();
-      auto got = (*e)->Run(inputs);
-      ASSERT_TRUE(got.ok()) << text << ": " << got.status();
-      EXPECT_LE(runtime::RelativeError((*got)[0], (*want)[0]),
-                runtime::DefaultTolerance((*want)[0].type.dtype))
-          << text << "\n got " << TensorText((*got)[0]) << "\nwant "
-          << TensorText((*want)[0]);
-      ++compared;
-    }
+  for (const auto& [text, c] : OperatorCases()) {
+    const auto want = c.Evaluate();
+    ASSERT_TRUE(want.ok()) << text << ": " << want.status();
+    auto e = Load(c.graph, {.tune = false});
+    if (absl::IsUnimplemented(e.status())) continue;
+    ASSERT_TRUE(e.ok()) << text << ": " << e.status();
+    auto got = (*e)->Run(c.inputs);
+    ASSERT_TRUE(got.ok()) << text << ": " << got.status();
+    EXPECT_LE(runtime::RelativeError((*got)[0], (*want)[0]),
+              runtime::DefaultTolerance((*want)[0].type.dtype))
+        << text << "\n got " << TensorText((*got)[0]) << "\nwant "
+        << TensorText((*want)[0]);
+    ++compared;
   }
   EXPECT_GE(compared, 250);
 }
@@ -381,23 +328,7 @@ TEST_F(OnDevice, Attention) {
                                                      {2, 33, 1000, 32},
                                                      {2, 150, 600, 128},
                                                      {1, 17, 5, 16}}) {
-      const std::string q =
-          absl::StrCat(type, "[2,", heads, ",", queries, ",", head, "]");
-      const std::string k =
-          absl::StrCat(type, "[2,", heads, ",", keys, ",", head, "]");
-      const std::string scores =
-          absl::StrCat("[2 ", heads, " ", queries, " ", keys, "]");
-      Compare(absl::StrCat("input q: ", q, "\ninput k: ", k, "\ninput v: ", k,
-                           "\ninput mask: ", type, "[", queries, ",", keys,
-                           "]\nconst c: ", type, "[] = 0.125\n",
-                           "t = transpose(k, perm=[0 1 3 2])\n"
-                           "s = matmul(q, t)\nf = broadcast(c, shape=",
-                           scores, ", dims=[])\ng = mul(s, f)\n",
-                           "n = broadcast(mask, shape=", scores,
-                           ", dims=[2 3])\na = add(g, n)\n",
-                           "p = softmax(a, axis=3)\no = matmul(p, v)\n",
-                           "u = transpose(o, perm=[0 2 1 3])\noutput y = u\n"),
-              true);
+      Compare(AttentionText(type, heads, queries, keys, head), true);
     }
   }
 }
@@ -426,27 +357,8 @@ TEST_F(OnDevice, AttentionToNothing) {
   }
 }
 
-// Several heads have the same keys and values, which come in two parts.
 TEST_F(OnDevice, AttentionWithSharedKeys) {
-  for (int queries : {1, 20}) {
-    Compare(
-        absl::StrCat("input q: f16[2,8,", queries,
-                     ",32]\ninput a: f16[2,2,69,32]\ninput x: f16[4,32]\n"
-                     "input c: f16[2,2,70,32]\nconst m: f16[32,32] = 0.125\n"
-                     "x1 = matmul(x, m)\nb = reshape(x1, shape=[2 2 1 32])\n"
-                     "k = concat(a, b, axis=2)\nv = concat(c, axis=2)\n"
-                     "k1 = broadcast(k, shape=[2 2 4 70 32], dims=[0 1 3 4])\n"
-                     "k2 = reshape(k1, shape=[16 70 32])\n"
-                     "k3 = transpose(k2, perm=[0 2 1])\n"
-                     "k4 = reshape(k3, shape=[2 8 32 70])\n"
-                     "v1 = broadcast(v, shape=[2 2 4 70 32], dims=[0 1 3 4])\n"
-                     "v2 = reshape(v1, shape=[2 8 70 32])\n"
-                     "s = matmul(q, k4)\np = softmax(s, axis=3)\n"
-                     "o = matmul(p, v2)\nu = transpose(o, perm=[0 2 1 3])\n"
-                     "w = reshape(u, shape=[2 ",
-                     queries, " 256])\noutput y = w\n"),
-        true);
-  }
+  for (int queries : {1, 20}) Compare(SharedKeysText(queries), true);
 }
 
 // Queries, keys and values are parts of one tensor, with heads side by side;
@@ -593,7 +505,7 @@ TEST_F(OnDevice, WaysThatDoNotWaitAreLeftOut) {
         "d = broadcast(w_b, shape=[1 320 32 32], dims=[1])\n"
         "c = conv2d(i, w_, pad=1)\n",
         sum, "s = conv2d(f, w_1)\noutput y = s\n");
-    auto c = Parse(text);
+    auto c = GraphCase::Parse(text);
     ASSERT_TRUE(c.ok()) << c.status();
     auto want = c->Evaluate();
     ASSERT_TRUE(want.ok()) << want.status();
@@ -605,7 +517,7 @@ TEST_F(OnDevice, WaysThatDoNotWaitAreLeftOut) {
 // taken.
 TEST_F(OnDevice, WrongWaysAreLeftOut) {
   if (Watched()) GTEST_SKIP() << "SKIPPED: libraries' kernels are not watched";
-  auto c = Parse(
+  auto c = GraphCase::Parse(
       "input x: f16[2048,4096]\ninput v: f16[4096,4096]\nm = matmul(x, v)\n"
       "r = relu(m)\noutput y = r\n");
   ASSERT_TRUE(c.ok()) << c.status();
@@ -717,39 +629,35 @@ TEST_F(OnDevice, LargeProducts) {
   }
 }
 
-// A product and a function of equal parts of its rows, in one kernel.
+// A product and a function of equal parts of its rows, in one kernel; some are
+// of a device so small that all tilings are wanted.
 TEST_F(OnDevice, FunctionsOfParts) {
-  struct Case {
-    int parts, rows, size, k;
-    const char* type;
-  };
-  for (const Case& c :
-       {Case{2, 1, 136, 264, "f16"}, Case{4, 3, 40, 72, "bf16"},
-        Case{8, 20, 64, 200, "f16"}, Case{8, 1, 512, 512, "f16"},
-        Case{2, 7, 68, 128, "bf16"}, Case{4, 16, 20, 256, "f16"},
-        Case{2, 5, 44, 9, "f16"}}) {
-    for (const char* weights : {"y = matmul(x, w_)", "y = matmul(x, w_v)"}) {
-      std::string text = absl::Substitute(
-          "input x: $0[$1,$2]\ninput r: $0[$1,$3]\ninput w_: $0[$2,$3]\n"
-          "input w_t: $0[$3,$2]\nw_v = transpose(w_t, perm=[1 0])\n$4\n"
-          "f = relu(y)\n",
-          c.type, c.rows, c.k, c.parts * c.size, weights);
-      std::string last;
-      for (int i = 0; i < c.parts; ++i) {
-        const std::string range =
-            absl::Substitute("axes=[1], from=[$0], to=[$1], step=[1]",
-                             i * c.size, (i + 1) * c.size);
-        absl::SubstituteAndAppend(
-            &text,
-            "s$0 = slice($2, $1)\nt$0 = slice(r, $1)\na$0 = add(s$0, t$0)\n"
-            "b$0 = tanh(a$0)\n",
-            i, range, i % 2 == 0 ? "y" : "f");
-        if (i > 0) {
-          absl::SubstituteAndAppend(&text, "c$0 = sub($1, b$0)\n", i, last);
-        }
-        last = absl::StrCat(i > 0 ? "c" : "b", i);
-      }
-      Compare(absl::StrCat(text, "output z = ", last, "\n"), true);
+  const ProgramOptions small = {.units = 2, .cached_bytes = 0};
+  for (const PartsShape& s :
+       {PartsShape{2, 1, 136, 264, "f16"}, PartsShape{4, 3, 40, 72, "bf16"},
+        PartsShape{8, 20, 64, 200, "f16"}, PartsShape{8, 1, 512, 512, "f16"},
+        PartsShape{2, 7, 68, 128, "bf16"}, PartsShape{4, 16, 20, 256, "f16"},
+        PartsShape{2, 5, 44, 9, "f16"}, PartsShape{2, 600, 136, 328, "f16"},
+        PartsShape{4, 1300, 132, 520, "bf16"}}) {
+    for (const char* weights : {"w_", "w_v"}) {
+      Compare(PartsText(s, weights), true, "",
+              s.rows > 100 ? small : ProgramOptions());
+    }
+  }
+}
+
+// On a device so small that blocks stay, and that two of them bring columns for
+// both.
+TEST_F(OnDevice, TilesOfLargeProducts) {
+  for (const char* weights : {"v = mul(w, w)\n", "v = relu(t)\n"}) {
+    for (const char* type : {"f16", "bf16"}) {
+      Compare(absl::Substitute(
+                  "input x: $0[1300,1096]\ninput w: $0[1096,776]\n"
+                  "input u: $0[776,1096]\nt = transpose(u, perm=[1 0])\n"
+                  "input s: $0[1300,776]\n$1m = matmul(x, v)\n"
+                  "a = add(m, s)\nr = gelu(a)\noutput y = r\n",
+                  type, weights),
+              true, "tma", {.units = 4, .cached_bytes = 0});
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "cuda/late_epilogues.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,15 +11,14 @@
 #include "absl/strings/str_cat.h"
 #include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
+#include "ops/status.h"
 
 namespace isomer::cuda {
 
 namespace {
 
-// Results that stay in the cache cost little to read again.
-constexpr int64_t kLargeBytes = int64_t{32} << 20;
-
-// Products of more rows are faster by a library, and another kernel.
+// Products of no more rows are computed together with what follows, however
+// small they are: a launch is most of what that takes.
 constexpr int64_t kFewRows = 64;
 
 // True if it is launched to store one value, that is no output of the graph and
@@ -28,14 +28,11 @@ bool StoresOne(const ir::Graph& graph, const cost::Kernel& k) {
          graph.output_uses(k.outputs[0].node) == 0;
 }
 
-// The product of a kernel that stores one large value of its type and shape,
-// if all that follows it is a pointwise function of it alone.
+// The product of a kernel that stores one value of its type and shape, if all
+// that follows it is a pointwise function of it alone.
 std::optional<Value> ProductOf(const ir::Graph& graph, const cost::Kernel& k) {
   if (!StoresOne(graph, k)) return std::nullopt;
   const TensorType& type = graph.type(k.outputs[0]);
-  if (BytesOf(type) < kLargeBytes) {
-    return std::nullopt;
-  }
   std::optional<Value> product;
   for (NodeId id : k.nodes) {
     const ir::Node& node = graph.node(id);
@@ -131,13 +128,16 @@ std::optional<Value> MatrixProductOf(const ir::Graph& graph,
   return product;
 }
 
-// True if all that it stores is a product of few rows by a constant.
-bool IsProductOfFewRows(const ir::Graph& graph, const cost::Kernel& k) {
-  if (!StoresOne(graph, k) || MatrixProductOf(graph, k) != k.outputs[0]) {
-    return false;
-  }
-  const TensorType& type = graph.type(k.outputs[0]);
-  return NumElements(type) <= kFewRows * type.shape.back();
+// True if what a kernel that stores one value stores does not stay in the
+// cache, where it costs little to read it again.
+bool IsLarge(const ir::Graph& graph, const cost::Kernel& k,
+             int64_t cached_bytes) {
+  return BytesOf(graph.type(k.outputs[0])) > cached_bytes;
+}
+
+// True if all that it stores is a product by a constant.
+bool IsProductByConstant(const ir::Graph& graph, const cost::Kernel& k) {
+  return StoresOne(graph, k) && MatrixProductOf(graph, k) == k.outputs[0];
 }
 
 // True if it is nothing but another look at a value, for one kernel.
@@ -147,6 +147,67 @@ bool IsViewForOne(const ir::Graph& graph, const cost::Kernel& k,
   const auto by = readers.find(k.outputs[0]);
   return graph.output_uses(k.outputs[0].node) == 0 && by != readers.end() &&
          by->second.size() == 1;
+}
+
+// Those that became part of others.
+void EraseEmpty(std::vector<cost::Kernel>& kernels) {
+  kernels.erase(
+      std::remove_if(kernels.begin(), kernels.end(),
+                     [](const cost::Kernel& k) { return k.nodes.empty(); }),
+      kernels.end());
+}
+
+// Signature and time of two kernels that are one.
+void AddTo(const cost::Kernel& first, cost::Kernel& whole) {
+  whole.signature = absl::StrCat(first.signature, "; ", whole.signature);
+  whole.time_ps += first.time_ps;
+}
+
+// The graph in which two products are one, and the kernel of all.
+struct TwoProducts {
+  ir::Graph graph;
+  cost::Kernel whole;
+};
+
+// `first` is a product alone that `last` reads; nothing if they cannot be one.
+absl::StatusOr<std::optional<TwoProducts>> Joined(const ir::Graph& graph,
+                                                  const cost::Kernel& first,
+                                                  const cost::Kernel& last) {
+  const Value a = first.outputs[0];
+  const std::optional<Value> b = MatrixProductOf(graph, last);
+  if (!b || !last.launches || !last.in_place.empty() ||
+      !(graph.node(a.node).inputs[0] == graph.node(b->node).inputs[0]) ||
+      graph.type(WeightsOf(graph, a)) != graph.type(WeightsOf(graph, *b))) {
+    return std::nullopt;
+  }
+  TwoProducts out{graph, last};
+  ir::Graph& g = out.graph;
+  const auto axis = static_cast<int64_t>(g.type(a).rank()) - 1;
+  const int64_t size = g.type(a).shape.back();
+  ASSIGN_OR_RETURN(const Value weights,
+                   g.Add("concat", {WeightsOf(g, a), WeightsOf(g, *b)},
+                         {{"axis", int64_t{1}}}));
+  ASSIGN_OR_RETURN(const Value both,
+                   g.Add("matmul", {g.node(a.node).inputs[0], weights}));
+  std::vector<NodeId> nodes = {both.node};
+  for (const auto& [product, from] :
+       {std::pair(a, int64_t{0}), std::pair(*b, size)}) {
+    using Ints = std::vector<int64_t>;
+    ASSIGN_OR_RETURN(const Value part, g.Add("slice", {both},
+                                             {{"axes", Ints{axis}},
+                                              {"from", Ints{from}},
+                                              {"to", Ints{from + size}}}));
+    g.ReplaceUses(product, part);
+    g.RemoveIfUnused(product.node);
+    nodes.push_back(part.node);
+  }
+  absl::c_copy_if(last.nodes, std::back_inserter(nodes),
+                  [&](NodeId id) { return id != b->node; });
+  out.whole.nodes = std::move(nodes);
+  out.whole.inputs = ReadsOf(g, out.whole.nodes);
+  AddTo(first, out.whole);
+  if (PartsOf(g, out.whole) == 1) return std::nullopt;
+  return out;
 }
 
 // A kernel and those before it that would be one.
@@ -172,20 +233,28 @@ Join NewJoin(const ir::Graph& graph, const std::vector<cost::Kernel>& kernels,
                      kernels[last].nodes.end());
   whole.inputs = ReadsOf(graph, whole.nodes);
   whole.family = first.family;
-  whole.signature =
-      absl::StrCat(first.signature, "; ", kernels[last].signature);
-  whole.time_ps += first.time_ps;
+  AddTo(first, whole);
   join.parts = PartsOf(graph, whole);
   return join;
 }
 
-// The products of few rows that each kernel can be joined with: one at most.
+// True if a product is to be computed together with what follows it.
+bool IsToBeJoined(const ir::Graph& graph, const cost::Kernel& k,
+                  int64_t cached_bytes) {
+  if (!IsProductByConstant(graph, k)) return false;
+  const TensorType& type = graph.type(k.outputs[0]);
+  return IsLarge(graph, k, cached_bytes) ||
+         NumElements(type) <= kFewRows * type.shape.back();
+}
+
+// The products that each kernel can be joined with: one at most.
 std::vector<Join> FindJoins(const ir::Graph& graph,
-                            const std::vector<cost::Kernel>& kernels) {
+                            const std::vector<cost::Kernel>& kernels,
+                            int64_t cached_bytes) {
   const auto readers = ReadersOf(kernels);
   std::map<Value, size_t> products, views;  // by what they make
   for (size_t i = 0; i < kernels.size(); ++i) {
-    if (IsProductOfFewRows(graph, kernels[i])) {
+    if (IsToBeJoined(graph, kernels[i], cached_bytes)) {
       products[kernels[i].outputs[0]] = i;
     } else if (IsViewForOne(graph, kernels[i], readers)) {
       views[kernels[i].outputs[0]] = i;
@@ -268,8 +337,9 @@ int PartsOf(const ir::Graph& graph, const cost::Kernel& k) {
   return tiles && whole.back() % 8 == 0 ? static_cast<int>(parts) : 1;
 }
 
-void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
-  std::vector<Join> joins = FindJoins(graph, kernels);
+void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels,
+               int64_t cached_bytes) {
+  std::vector<Join> joins = FindJoins(graph, kernels, cached_bytes);
   // Weights lie in the order that parts want: nothing else may read them.
   std::map<Value, int> readers;
   for (const cost::Kernel& k : kernels) {
@@ -282,10 +352,30 @@ void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
     kernels[j.last] = std::move(j.whole);
     for (size_t i : j.before) kernels[i].nodes.clear();
   }
-  kernels.erase(
-      std::remove_if(kernels.begin(), kernels.end(),
-                     [](const cost::Kernel& k) { return k.nodes.empty(); }),
-      kernels.end());
+  EraseEmpty(kernels);
+}
+
+absl::Status JoinProducts(ir::Graph& graph, std::vector<cost::Kernel>& kernels,
+                          int64_t cached_bytes) {
+  const auto readers = ReadersOf(kernels);
+  for (cost::Kernel& k : kernels) {
+    if (!IsProductByConstant(graph, k) || k.nodes.size() != 1 ||
+        !IsLarge(graph, k, cached_bytes)) {
+      continue;
+    }
+    const Value product = k.outputs[0];
+    const auto by = readers.find(product);
+    if (by == readers.end() || by->second.size() != 1) continue;
+    cost::Kernel& reader = kernels[by->second[0]];
+    ASSIGN_OR_RETURN(const std::optional<TwoProducts> two,
+                     Joined(graph, k, reader));
+    if (!two) continue;
+    graph = two->graph;
+    reader = two->whole;
+    k.nodes.clear();
+  }
+  EraseEmpty(kernels);
+  return absl::OkStatus();
 }
 
 void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
@@ -319,11 +409,12 @@ void MoveSums(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
   }
 }
 
-void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels) {
+void MoveEpilogues(const ir::Graph& graph, std::vector<cost::Kernel>& kernels,
+                   int64_t cached_bytes) {
   auto readers = ReadersOf(kernels);
   for (cost::Kernel& k : kernels) {
     const std::optional<Value> product = ProductOf(graph, k);
-    if (!product) continue;
+    if (!product || !IsLarge(graph, k, cached_bytes)) continue;
     const Value result = k.outputs[0];
     const std::vector<size_t>& by = readers[result];
     if (by.size() != 1 || !ReadsBehindProduct(graph, kernels[by[0]], result)) {

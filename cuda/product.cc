@@ -10,6 +10,7 @@
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/product_index.h"
+#include "graph/move_bytes.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -247,25 +248,33 @@ Epilogue NewEpilogue(const Place& place, const std::vector<std::string>& values,
   return out;
 }
 
-// The epilogue of element j of all parts of row mm.
+// The epilogue of elements j * count + u of all parts of row mm, whose columns
+// lie side by side.
 absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
-                                       const Product& p,
+                                       const Product& p, int count,
                                        const std::string& read_if) {
   ElementCode code = NewCode(call);
+  code.SetVector(count);
   const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);
   const int64_t size = p.n / p.parts;
-  const DimExpr j = code.NewIndex("j", size);
+  const DimExpr j = code.NewIndex("j", size / count);
   code.ReadAhead(read_if);
-  for (int i = 0; i < p.parts; ++i) {
-    code.BindElement(call.core,
-                     OutputIndex(call, p, b, m, j + DimExpr(i * size)),
-                     absl::StrCat("acc[", i, "]"));
+  std::vector<std::string> values;
+  std::vector<DimExpr> offsets;
+  for (int u = 0; u < count; ++u) {
+    const DimExpr element = j * DimExpr(count) + DimExpr(u);
+    for (int i = 0; i < p.parts; ++i) {
+      code.BindElement(call.core,
+                       OutputIndex(call, p, b, m, element + DimExpr(i * size)),
+                       absl::StrCat("acc[", u * p.parts + i, "]"));
+    }
+    // The output has the core's dimensions but the last.
+    const std::vector<DimExpr> index = OutputIndex(call, p, b, m, element);
+    ASSIGN_OR_RETURN(std::string value, code.At(call.output.value, index));
+    values.push_back(std::move(value));
+    offsets.push_back(code.Offset(call.output.place, index));
   }
-  // The output has the core's dimensions but the last.
-  const std::vector<DimExpr> index = OutputIndex(call, p, b, m, j);
-  ASSIGN_OR_RETURN(const std::string value, code.At(call.output.value, index));
-  return NewEpilogue(call.output.place, {value},
-                     {code.Offset(call.output.place, index)}, code);
+  return NewEpilogue(call.output.place, values, offsets, code);
 }
 
 // The operand that lies there, or null.
@@ -438,6 +447,11 @@ double KeptOfB(const ProductCall& call, const Product& p) {
   return b == nullptr ? 0 : b->kept;
 }
 
+SharedBytes InPlainOrder(const SharedBytes& b, const Product& p) {
+  const int64_t size = p.n / p.parts;
+  return ir::WithSteps(b, {p.dtype, {p.k, size, p.parts}}, {p.n, 1, size});
+}
+
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
                              int64_t count, int block) {
   KernelSource out;
@@ -451,7 +465,7 @@ KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
 
 absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call, const Product& p,
                                     int width, const std::string& read_if) {
-  if (p.parts > 1) return PartsEpilogue(call, p, read_if);
+  if (p.parts > 1) return PartsEpilogue(call, p, width / p.parts, read_if);
   ElementCode code = NewCode(call);
   code.SetVector(width);
   const DimExpr b = code.NewIndex("zb", p.batch), m = code.NewIndex("mm", p.m);

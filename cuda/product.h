@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "cuda/kernel.h"
 #include "graph/graph.h"
+#include "ops/onnx_node.h"
 
 namespace isomer::cuda {
 
@@ -131,9 +132,9 @@ double KeptOfB(const ProductCall& call, const Product& product);
 
 // Statements that take the sum `acc[0..width)` of columns j * width + u of row
 // (zb, mm), as they lie in memory, through the rest of the kernel to `pack`, a
-// variable of the given type, and that store it. The width is that of the parts
-// where there are several. With a condition, `reads` are statements that read
-// what is computed with, if it holds; they need the indices alone, and may
+// variable of the given type, and that store it. The width is a multiple of the
+// parts where there are several. With a condition, `reads` are statements that
+// read what is computed with, if it holds; they need the indices alone, and may
 // stand further ahead.
 struct Epilogue {
   std::string type, reads, compute, store;
@@ -144,6 +145,10 @@ absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call,
 // One after the other.
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
                                          const Product& product, int width);
+
+// The columns of b, of which the parts of one result lie side by side, in the
+// order that the core's have.
+SharedBytes InPlainOrder(const SharedBytes& b, const Product& product);
 
 // The kernel with this body, where each of `count` threads, numbered through
 // all blocks, does its own part.

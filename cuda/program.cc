@@ -67,7 +67,8 @@ class Maker {
     RETURN_IF_ERROR(placement_.Start(kernels_, options_.progress));
     cold_ = ColdConstants(
         *graph_, kernels_,
-        placement_.FoldedBytes() + options_.part_of_bytes.value_or(0));
+        placement_.FoldedBytes() + options_.part_of_bytes.value_or(0),
+        options_.cached_bytes);
     program_.cold = cold_.any();
     program_.units = options_.units;
     const std::map<size_t, AttentionPlan> attentions =
@@ -429,7 +430,7 @@ class Maker {
       Variant held{t.ToString(),
                    [keep, call, p, t] { return HeldProduct(call, p, t); }};
       if (t.panels) {
-        held.arguments = WithPanels(o, p, step.arguments);
+        held.arguments = WithB(o, p, Order::kPanels, step.arguments);
         if (held.arguments == step.arguments) continue;
       }
       step.variants.push_back(std::move(held));
@@ -439,7 +440,8 @@ class Maker {
                                  return WarpgroupProduct(call, p, t);
                                }});
     }
-    for (const BulkTiling& t : BulkTilings(p, options_.units)) {
+    for (const BulkTiling& t :
+         BulkTilings(p, options_.units, options_.cached_bytes)) {
       if (p.flops() < kSmallFlops) break;
       step.variants.push_back({t.ToString(), [keep, call, p, t] {
                                  return BulkProduct(call, p, t);
@@ -456,37 +458,44 @@ class Maker {
       }
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
-    if (p.parts == 1) {
+    if (p.parts == 1 || p.m > kFewRows) {
       RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
-      RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
     }
+    if (p.parts == 1) RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
     program_.steps.push_back(std::move(step));
     return true;
   }
 
-  // The arguments of a step, with b in panels if it is a constant.
-  std::vector<int> WithPanels(const Opened& o, const Product& p,
-                              std::vector<int> arguments) {
+  // Other orders for the elements of a constant b: InPanels, InPlainOrder.
+  enum class Order { kPanels, kPlain };
+
+  // The arguments of a step, with a b in that order if it is a constant.
+  std::vector<int> WithB(const Opened& o, const Product& p, Order order,
+                         std::vector<int> arguments) {
     for (size_t i = 0; i < o.inputs.size(); ++i) {
       const Buffer& b = program_.buffers[o.buffers[i]];
       if (o.inputs[i].place.pointer == p.b.pointer &&
           b.kind == Buffer::Kind::kConstant &&
           b.bytes == p.k * p.n * ByteSize(p.dtype)) {
-        arguments[i] = PanelsOf(o.buffers[i], p);
+        arguments[i] = InOrder(o.buffers[i], p, order);
       }
     }
     return arguments;
   }
 
-  // A buffer of what is in this one, in panels.
-  int PanelsOf(int buffer, const Product& p) {
-    const auto [it, added] = panels_.insert({buffer, 0});
+  // A buffer of what is in this one, in that order.
+  int InOrder(int buffer, const Product& p, Order order) {
+    const auto [it, added] = reordered_.insert({{buffer, order}, 0});
     if (!added) return it->second;
-    const int64_t bytes = program_.buffers[buffer].bytes;
-    it->second = placement_.NewBuffer(Buffer::Kind::kConstant, p.dtype, bytes);
-    Buffer& panels = program_.buffers[it->second];
-    panels.data = InPanels(program_.buffers[buffer].data, p.dtype, p.k, p.n);
-    panels.copy = true;
+    const SharedBytes& from = program_.buffers[buffer].data;
+    SharedBytes data = order == Order::kPanels
+                           ? InPanels(from, p.dtype, p.k, p.n)
+                           : InPlainOrder(from, p);
+    it->second = placement_.NewBuffer(Buffer::Kind::kConstant, p.dtype,
+                                      program_.buffers[buffer].bytes);
+    Buffer& copy = program_.buffers[it->second];
+    copy.data = std::move(data);
+    copy.copy = true;
     return it->second;
   }
 
@@ -495,7 +504,14 @@ class Maker {
                           const Product& p, const Storage& to, Step& step) {
     std::optional<LibraryProduct> library = AsLibraryProduct(p);
     if (!library || p.flops() < kLibraryFlops) return absl::OkStatus();
-    ASSIGN_OR_RETURN(auto whole, WithEpilogue(call, p, *library));
+    std::vector<int> buffers = o.buffers;
+    std::optional<LibraryProduct> whole;
+    if (p.parts == 1) {
+      ASSIGN_OR_RETURN(whole, WithEpilogue(call, p, *library));
+    } else {
+      buffers = WithB(o, p, Order::kPlain, std::move(buffers));
+      if (buffers == o.buffers) return absl::OkStatus();
+    }
     const bool alone = whole.has_value();
     if (alone) library = std::move(whole);
     library->out.step = alone ? library->out.step : p.n;
@@ -503,10 +519,10 @@ class Maker {
     Variant v{"library", nullptr, library};
     for (size_t i = 0; i < o.inputs.size(); ++i) {
       const std::string& pointer = o.inputs[i].place.pointer;
-      if (pointer == p.a.pointer) v.a = o.buffers[i];
-      if (pointer == p.b.pointer) v.b = o.buffers[i];
-      if (pointer == library->added.pointer) v.added = o.buffers[i];
-      if (pointer == library->bias.pointer) v.bias = o.buffers[i];
+      if (pointer == p.a.pointer) v.a = buffers[i];
+      if (pointer == p.b.pointer) v.b = buffers[i];
+      if (pointer == library->added.pointer) v.added = buffers[i];
+      if (pointer == library->bias.pointer) v.bias = buffers[i];
     }
     if (alone) {
       v.out = to.buffer;
@@ -520,7 +536,7 @@ class Maker {
     step.arguments.push_back(v.out);
     std::vector<Operand> inputs = o.inputs;
     inputs.push_back({call.core, {"core", type.dtype, 0, steps}});
-    v.arguments = o.buffers;
+    v.arguments = std::move(buffers);
     v.arguments.push_back(v.out);
     v.arguments.push_back(to.buffer);
     ASSIGN_OR_RETURN(const KernelSource rest,
@@ -678,7 +694,8 @@ class Maker {
   Program program_;
   int kernel_ = 0;                // of the plan, that is being added
   std::map<int64_t, int> zeros_;  // buffers, by their bytes
-  std::map<int, int> panels_;     // buffers, by those that lie row by row
+  // Buffers, by those that have the same in the order of the plan.
+  std::map<std::pair<int, Order>, int> reordered_;
   Placement placement_;
   ColdConstants cold_;
 };
@@ -757,9 +774,10 @@ absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
   ASSIGN_OR_RETURN(ir::Graph prepared, Prepare(graph));
   std::vector<cost::Kernel> kernels = cost.MakePlan(prepared).Kernels(prepared);
   std::vector<PlannedKernel> planned = Launched(prepared, kernels);
-  MoveEpilogues(prepared, kernels);
+  MoveEpilogues(prepared, kernels, options.cached_bytes);
+  RETURN_IF_ERROR(JoinProducts(prepared, kernels, options.cached_bytes));
   MoveSums(prepared, kernels);
-  MoveParts(prepared, kernels);
+  MoveParts(prepared, kernels, options.cached_bytes);
   ASSIGN_OR_RETURN(Program program,
                    Maker(std::move(prepared), kernels, options).Make());
   program.planned = std::move(planned);

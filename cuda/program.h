@@ -129,6 +129,8 @@ struct Program {
 
 struct ProgramOptions {
   int units = 132;  // streaming multiprocessors of the device
+  // That stay in its cache from run to run, or from tile to tile.
+  int64_t cached_bytes = int64_t{40} << 20;
   int streams = 4;  // at most
   // Given for a part of a model with constants of so many bytes: images that it
   // reads and makes lie as they do within the model.

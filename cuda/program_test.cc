@@ -9,7 +9,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cuda/compiler.h"
+#include "cuda/graph_case.h"
 #include "cuda/held_kernel.h"
+#include "cuda/late_epilogues.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
 #include "ops/example.h"
@@ -17,12 +19,6 @@
 
 namespace isomer::cuda {
 namespace {
-
-const cost::CostModel& H200() {
-  static const auto* model = new cost::CostModel(
-      *cost::CostModel::Create(*cost::Target::Named("h200")));
-  return *model;
-}
 
 absl::StatusOr<Program> Make(absl::string_view text) {
   auto graph = ir::ParseGraph(text);
@@ -296,7 +292,7 @@ TEST(Program, AttentionReadsTwoPlaces) {
   }
 }
 
-// A product of few rows and a function of equal parts of them.
+// A product and a function of equal parts of its rows.
 std::string PartsText(int rows, int size, int parts, const std::string& more) {
   std::string text =
       absl::StrCat("input x: f16[", rows, ",64]\nconst w: f16[64,",
@@ -326,6 +322,18 @@ TEST(Program, ProductsComputeFunctionsOfParts) {
     ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
     for (const Variant& v : p->steps[0].variants) Compiled(compiler, v);
   }
+  // If it is large a library may do it, with columns as they are in the graph.
+  const auto many = Make(PartsText(21000, 512, 2, ""));
+  ASSERT_TRUE(many.ok()) << many.status();
+  ASSERT_EQ(many->steps.size(), 1u) << Steps(*many);
+  int by_library = 0;
+  for (const Variant& v : many->steps[0].variants) {
+    Compiled(compiler, v);
+    by_library += v.library.has_value();
+    EXPECT_EQ(many->buffers[v.library ? v.b : many->steps[0].arguments[1]].copy,
+              v.library.has_value());
+  }
+  EXPECT_EQ(by_library, 1);
   const std::string transposed =
       "input x: f16[64,64]\nconst w: f16[64,128] = 0.5\ny = matmul(x, w)\n"
       "a = slice(y, axes=[1], from=[0], to=[64])\n"
@@ -932,15 +940,16 @@ TEST(Program, EveryProductOfAChainIsComputed) {
   EXPECT_EQ(flops, 3 * 2.0 * 64 * 512 * 512) << Steps(*p);
 }
 
+// A large product and a function of it.
+constexpr char kGate[] =
+    "input x: f16[8192,64]\ninput z: f16[8192,64]\n"
+    "const a: f16[64,4096] = 0.5\nconst b: f16[64,4096] = 0.25\n"
+    "g = matmul(x, a)\ns = sigmoid(g)\nt = mul(g, s)\n";
+
 // What a library leaves to a kernel of its own is done once, by the reader.
 TEST(Program, WhatFollowsALargeProductIsLeftToItsReader) {
   auto after_library = [](const std::string& last) {
-    const auto p = Make(
-        "input x: f16[8192,64]\nconst a: f16[64,4096] = 0.5\n"
-        "const b: f16[64,4096] = 0.25\n"
-        "g = matmul(x, a)\ns = sigmoid(g)\nt = mul(g, s)\n"
-        "u = matmul(x, b)\n" +
-        last);
+    const auto p = Make(kGate + last);
     EXPECT_TRUE(p.ok()) << p.status();
     std::string out;
     for (const Step& s : p->steps) {
@@ -953,14 +962,38 @@ TEST(Program, WhatFollowsALargeProductIsLeftToItsReader) {
     }
     return out;
   };
-  EXPECT_EQ(after_library("y = mul(t, u)\noutput y = y\n"),
+  EXPECT_EQ(after_library("u = matmul(z, b)\ny = mul(t, u)\noutput y = y\n"),
             "library library+kernel ");
+  // Of one factor they are one product.
+  EXPECT_EQ(after_library("u = matmul(x, b)\ny = mul(t, u)\noutput y = y\n"),
+            "library+kernel ");
   // Another reader, or one that multiplies it, wants it as it is.
-  EXPECT_EQ(after_library("y = mul(t, u)\noutput y = y\noutput t = t\n"),
+  EXPECT_EQ(after_library("u = matmul(x, b)\ny = mul(t, u)\noutput y = y\n"
+                          "output t = t\n"),
             "library+kernel library+kernel ");
-  EXPECT_EQ(after_library("w = transpose(u, perm=[1 0])\ny = matmul(w, t)\n"
-                          "output y = y\n"),
+  EXPECT_EQ(after_library("u = matmul(x, b)\nw = transpose(u, perm=[1 0])\n"
+                          "y = matmul(w, t)\noutput y = y\n"),
             "library library+kernel library ");
+}
+
+TEST(Program, JoinedProductsComputeTheSame) {
+  auto c = GraphCase::Parse(
+      "input x: f16[30,8]\ninput w_a: f16[8,64]\ninput w_b: f16[8,64]\n"
+      "g = matmul(x, w_a)\ns = sigmoid(g)\nt = mul(g, s)\n"
+      "u = matmul(x, w_b)\ny = sub(t, u)\noutput y = y\n");
+  ASSERT_TRUE(c.ok()) << c.status();
+  const auto want = c->Evaluate();
+  ASSERT_TRUE(want.ok()) << want.status();
+  auto kernels = H200().MakePlan(c->graph).Kernels(c->graph);
+  MoveEpilogues(c->graph, kernels, 0);
+  ASSERT_EQ(kernels.size(), 2u);
+  const absl::Status joined = JoinProducts(c->graph, kernels, 0);
+  ASSERT_TRUE(joined.ok()) << joined;
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(PartsOf(c->graph, kernels[0]), 2);
+  const auto got = c->Evaluate();
+  ASSERT_TRUE(got.ok()) << got.status();
+  EXPECT_EQ(ToBytes((*got)[0]), ToBytes((*want)[0]));
 }
 
 TEST(Program, AllTilingsCompile) {

@@ -1,0 +1,51 @@
+// Graphs for tests that compare what a program computes with the reference, on
+// a GPU and without one.
+#ifndef ISOMER_CUDA_GRAPH_CASE_H_
+#define ISOMER_CUDA_GRAPH_CASE_H_
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
+#include "cost_model/cost.h"
+#include "graph/graph.h"
+#include "ops/tensor.h"
+
+namespace isomer::cuda {
+
+// A graph with random inputs, and others to run in between.
+struct GraphCase {
+  ir::Graph graph;
+  std::map<std::string, Tensor> inputs, others;
+
+  // Inputs whose names start with "w_" are constants.
+  static absl::StatusOr<GraphCase> Parse(absl::string_view text);
+  // What it computes of the inputs, on the CPU.
+  absl::StatusOr<std::vector<Tensor>> Evaluate() const;
+};
+
+// Every example of every operator, by its text.
+std::vector<std::pair<std::string, GraphCase>> OperatorCases();
+
+// How a product of a function of equal parts of its rows is made: `weights` is
+// "w_", or "w_v" for weights that lie the other way.
+struct PartsShape {
+  int parts, rows, size, k;
+  const char* type;
+};
+std::string PartsText(const PartsShape& shape, absl::string_view weights);
+
+// Scores with a mask, in a graph with two batches.
+std::string AttentionText(absl::string_view type, int heads, int queries,
+                          int keys, int head);
+// Several heads have the same keys and values, which come in two parts.
+std::string SharedKeysText(int queries);
+
+const cost::CostModel& H200();
+
+}  // namespace isomer::cuda
+
+#endif  // ISOMER_CUDA_GRAPH_CASE_H_
