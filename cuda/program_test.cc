@@ -584,6 +584,37 @@ TEST(Program, BlocksStayForSeveralTiles) {
 
 // Weights that do not stay in the cache, what is added to the results, and
 // inputs are asked for before the kernel may read what others write.
+// Two blocks bring columns for both where operands do not stay in the cache,
+// and there are tiles for several waves.
+TEST(Program, PairsOfBlocksShareColumns) {
+  auto compiler = Compiler::Open();
+  if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
+  const auto c = GraphCase::Parse(
+      "input x: f16[4096,1024]\ninput w_: f16[1024,8192]\n"
+      "m = matmul(x, w_)\na = slice(m, axes=[1], from=[0], to=[4096])\n"
+      "b = slice(m, axes=[1], from=[4096], to=[8192])\ns = silu(a)\n"
+      "z = mul(s, b)\noutput z = z\n");
+  ASSERT_TRUE(c.ok()) << c.status();
+  for (const auto& [units, cached_bytes, pairs] :
+       {std::tuple(132, int64_t{16} << 20, 1),
+        std::tuple(132, int64_t{32} << 20, 0),
+        std::tuple(1000, int64_t{16} << 20, 0)}) {
+    const auto p = MakeProgram(c->graph, H200(),
+                               {.units = units, .cached_bytes = cached_bytes});
+    ASSERT_TRUE(p.ok()) << p.status();
+    ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
+    int found = 0;
+    for (const Variant& v : p->steps[0].variants) {
+      if (!absl::StrContains(v.name, " pair")) continue;
+      const KernelSource source = Compiled(compiler, v);
+      EXPECT_EQ(source.cluster, 2);
+      EXPECT_LE(source.shared_bytes, 227 * 1024);
+      ++found;
+    }
+    EXPECT_EQ(found, pairs) << units << " " << cached_bytes;
+  }
+}
+
 TEST(Program, ColdConstantsAreAskedForAhead) {
   constexpr char kOnce[] = "b_copy8 iso_copy8_once\n";
   auto compiler = Compiler::Open();
