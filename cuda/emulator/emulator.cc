@@ -21,6 +21,7 @@
 #include "absl/strings/strip.h"
 #include "absl/strings/substitute.h"
 #include "cuda/emulator/instructions.h"
+#include "graph/for_all.h"
 #include "ops/status.h"
 
 namespace isomer::cuda::emulator {
@@ -363,12 +364,23 @@ absl::StatusOr<std::vector<Tensor>> Emulate(
     if (it == inputs.end()) return Invalid("input '", in.name, "' is missing");
     buffers[in.buffer]->Write(ToBytes(it->second));
   }
+  std::vector<const Variant*> variants;
   for (const Step& step : program.steps) {
     ASSIGN_OR_RETURN(const Variant* v, VariantOf(step, choices));
-    const absl::Status status = RunStep(program, step, *v, buffers, order);
+    variants.push_back(v);
+  }
+  // On all cores; what cannot be compiled is found out below.
+  ForAll(static_cast<int64_t>(variants.size()), [&](int64_t i) {
+    const auto source = variants[i]->source();
+    if (source.ok()) Kernel::Compile(source->text).status().IgnoreError();
+  });
+  for (size_t i = 0; i < variants.size(); ++i) {
+    const Step& step = program.steps[i];
+    const absl::Status status =
+        RunStep(program, step, *variants[i], buffers, order);
     if (!status.ok()) {
-      return Prefixed(absl::StrCat(step.signature, ", ", v->name, ": "),
-                      status);
+      return Prefixed(
+          absl::StrCat(step.signature, ", ", variants[i]->name, ": "), status);
     }
   }
   std::vector<Tensor> outputs;

@@ -288,10 +288,12 @@ void LoadMatrices(Run& r) {
 // 2 * t + 1, then these plus 8, where g is lane / 4 and t is lane % 4.
 using Fragment = std::array<uint32_t, 4>;
 using Rows = std::array<std::array<float, 16>, 2>;
-Rows RowsOf(DType dtype, const Fragment* of, int lane) {
+// Of the lane's rows, where `of` says what each lane has.
+template <class F>
+Rows RowsOf(DType dtype, int lane, F of) {
   Rows rows;
   for (int t = 0; t < 4; ++t) {
-    const Fragment& f = of[lane / 4 * 4 + t];
+    const Fragment& f = of(lane / 4 * 4 + t);
     for (int i = 0; i < 4; ++i) {
       for (int e = 0; e < 2; ++e) {
         rows[i % 2][i / 2 * 8 + t * 2 + e] = Element(dtype, f[i] >> 16 * e);
@@ -313,19 +315,22 @@ Fragment FragmentAt(const Run& r, size_t n) {
 void MultiplyOfWarp(Run& r) {
   const DType dtype = TypeOf(r);
   const int lane = r.machine.lane();
-  const auto& b = r.argument(2).parts;
-  const Rows rows =
-      RowsOf(dtype, r.machine.Exchange(r.name(), FragmentAt(r, 1)), lane);
   // Of column g the rows 2 * t and 2 * t + 1, then these plus 8.
-  using Column = std::array<uint32_t, 2>;
-  const Column mine = {static_cast<uint32_t>(r.Bits(b[0])),
-                       static_cast<uint32_t>(r.Bits(b[1]))};
-  const Column* columns = r.machine.Exchange(r.name(), mine);
+  struct Factors {
+    Fragment a;
+    std::array<uint32_t, 2> b;
+  };
+  Factors mine = {FragmentAt(r, 1), {}};
+  for (int i = 0; i < 2; ++i) {
+    mine.b[i] = static_cast<uint32_t>(r.Bits(r.argument(2).parts[i]));
+  }
+  const Factors* all = r.machine.Exchange(r.name(), mine);
+  const Rows rows = RowsOf(dtype, lane, [&](int l) { return all[l].a; });
   const std::vector<float*> d = r.Floats(0);
   for (int j = 0; j < 2; ++j) {
     for (int k = 0; k < 16; ++k) {
-      const Column& c = columns[(lane % 4 * 2 + j) * 4 + k % 8 / 2];
-      const float x = Element(dtype, c[k / 8] >> k % 2 * 16);
+      const auto& b = all[(lane % 4 * 2 + j) * 4 + k % 8 / 2].b;
+      const float x = Element(dtype, b[k / 8] >> k % 2 * 16);
       *d[j] += rows[0][k] * x;
       *d[2 + j] += rows[1][k] * x;
     }
@@ -386,8 +391,8 @@ void MultiplyOfWarpgroup(Run& r) {
     }
   };
   if (in_registers) {
-    const Rows rows =
-        RowsOf(dtype, m.Exchange(r.name(), FragmentAt(r, 1)), lane);
+    const Fragment* all = m.Exchange(r.name(), FragmentAt(r, 1));
+    const Rows rows = RowsOf(dtype, lane, [&](int l) { return all[l]; });
     m.Add(Machine::kProducts, [=] { multiply(rows); });
     return;
   }

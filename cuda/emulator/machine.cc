@@ -14,9 +14,9 @@ namespace isomer::cuda::emulator {
 namespace {
 
 constexpr int64_t kStackBytes = 256 << 10;
-// What a multiprocessor has; where a block's own memory starts, which is no
-// multiple of what tiles want.
-constexpr int64_t kSharedBytes = 256 << 10, kMostDynamic = 227 << 10;
+// What a block may have, and how much of it may be declared with a size; where
+// its memory starts, which is no multiple of what tiles want.
+constexpr int64_t kMost = 227 << 10, kMostStatic = 48 << 10;
 constexpr int64_t kDynamicAt = 1024 + 128;
 
 thread_local Machine* running = nullptr;
@@ -40,9 +40,9 @@ void* SharedOfHost(const void* site, unsigned size, unsigned alignment) {
 Machine& Machine::Current() { return *running; }
 
 absl::Status Machine::Run(const Launch& launch) {
-  if (launch.shared_bytes > kMostDynamic) {
+  if (launch.shared_bytes > kMost) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "a block has ", kMostDynamic, " bytes, not ", launch.shared_bytes));
+        "a block has ", kMost, " bytes, not ", launch.shared_bytes));
   }
   Machine* before = std::exchange(running, this);
   launch_ = &launch;
@@ -96,8 +96,9 @@ void Machine::RunCluster(const Launch& launch) {
   threads_ = std::vector<Thread>(count);
   for (auto& block : blocks_) {
     block->live = launch.block;
-    block->memory.assign(kSharedBytes, '\xff');
     block->used = kDynamicAt + launch.shared_bytes;
+    block->memory.assign(
+        std::min(block->used + kMostStatic, kDynamicAt + kMost), '\xff');
     block->warps.resize((launch.block + kWarp - 1) / kWarp);
     for (int i = 0; i < launch.block; ++i) {
       ++block->warps[i / kWarp].live;
@@ -276,9 +277,9 @@ void Machine::WaitForKernelBefore() {
 // ---- Shared memory
 
 uint32_t Machine::ToShared(const void* p) {
-  const std::vector<char>& memory = current_->block->memory;
-  const auto at = static_cast<const char*>(p) - memory.data();
-  if (at < 0 || at > kSharedBytes) Fail("an address is not in shared memory");
+  const Block& block = *current_->block;
+  const auto at = static_cast<const char*>(p) - block.memory.data();
+  if (at < 0 || at > block.used) Fail("an address is not in shared memory");
   return static_cast<uint32_t>(at);
 }
 
@@ -320,7 +321,9 @@ void* Machine::Shared(const void* site, unsigned size, unsigned alignment) {
     // Multiples of what any type wants.
     const int64_t unit = std::max<int64_t>(alignment, 16);
     const int64_t start = (block.used + unit - 1) / unit * unit;
-    if (start + size > kSharedBytes) Fail("too much shared memory");
+    if (start + size > static_cast<int64_t>(block.memory.size())) {
+      Fail("too much shared memory");
+    }
     it->second = block.memory.data() + start;
     block.used = start + size;
   }
