@@ -64,8 +64,11 @@ std::string PartsText(const PartsShape& s, absl::string_view weights) {
   std::string text = absl::Substitute(
       "input x: $0[$1,$2]\ninput r: $0[$1,$3]\ninput w_: $0[$2,$3]\n"
       "input w_t: $0[$3,$2]\nw_v = transpose(w_t, perm=[1 0])\n"
-      "y = matmul(x, $4)\nf = relu(y)\n",
+      "y = matmul(x, $4)\n",
       s.type, s.rows, s.k, s.parts * s.size, weights);
+  // A kernel has no more nodes than so many.
+  const bool of_whole = s.parts < 8;
+  if (of_whole) absl::StrAppend(&text, "f = relu(y)\n");
   std::string last;
   for (int i = 0; i < s.parts; ++i) {
     const std::string range = absl::Substitute("axes=[1], from=[$0], to=[$1]",
@@ -74,7 +77,7 @@ std::string PartsText(const PartsShape& s, absl::string_view weights) {
         &text,
         "s$0 = slice($2, $1)\nt$0 = slice(r, $1)\na$0 = add(s$0, t$0)\n"
         "b$0 = tanh(a$0)\n",
-        i, range, i % 2 == 0 ? "y" : "f");
+        i, range, of_whole && i % 2 == 1 ? "f" : "y");
     if (i > 0) {
       absl::SubstituteAndAppend(&text, "c$0 = sub($1, b$0)\n", i, last);
     }

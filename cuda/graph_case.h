@@ -30,8 +30,9 @@ struct GraphCase {
 // Every example of every operator, by its text.
 std::vector<std::pair<std::string, GraphCase>> OperatorCases();
 
-// How a product of a function of equal parts of its rows is made: `weights` is
-// "w_", or "w_v" for weights that lie the other way.
+// A product and a function z of equal parts of its rows, some of which are
+// first computed with as whole rows: `weights` is "w_", or "w_v" for weights
+// that lie the other way.
 struct PartsShape {
   int parts, rows, size, k;
   const char* type;

@@ -292,38 +292,25 @@ TEST(Program, AttentionReadsTwoPlaces) {
   }
 }
 
-// A product and a function of equal parts of its rows.
-std::string PartsText(int rows, int size, int parts, const std::string& more) {
-  std::string text =
-      absl::StrCat("input x: f16[", rows, ",64]\nconst w: f16[64,",
-                   size * parts, "] = 0.5\ninput r: f16[", rows, ",",
-                   size * parts, "]\ny = matmul(x, w)\n");
-  std::string last;
-  for (int i = 0; i < parts; ++i) {
-    const std::string range = absl::StrCat(
-        "axes=[1], from=[", i * size, "], to=[", (i + 1) * size, "], step=[1]");
-    absl::StrAppend(&text, "s", i, " = slice(y, ", range, ")\nt", i,
-                    " = slice(r, ", range, ")\na", i, " = add(s", i, ", t", i,
-                    ")\nb", i, " = sigmoid(a", i, ")\n");
-    if (i > 0) {
-      absl::StrAppend(&text, "c", i, " = mul(", last, ", b", i, ")\n");
-    }
-    last = absl::StrCat(i > 0 ? "c" : "b", i);
-  }
-  return absl::StrCat(text, more, "output z = ", last, "\n");
+absl::StatusOr<Program> MakeParts(int rows, int size, int parts,
+                                  absl::string_view more = "") {
+  const auto c = GraphCase::Parse(
+      absl::StrCat(PartsText({parts, rows, size, 64, "f16"}, "w_"), more));
+  if (!c.ok()) return c.status();
+  return MakeProgram(c->graph, H200());
 }
 
 TEST(Program, ProductsComputeFunctionsOfParts) {
   auto compiler = Compiler::Open();
   if (!compiler.ok()) GTEST_SKIP() << "SKIPPED: " << compiler.status();
   for (int parts : {2, 4, 8}) {
-    const auto p = Make(PartsText(3, 64, parts, ""));
+    const auto p = MakeParts(3, 64, parts);
     ASSERT_TRUE(p.ok()) << p.status();
     ASSERT_EQ(p->steps.size(), 1u) << Steps(*p);
     for (const Variant& v : p->steps[0].variants) Compiled(compiler, v);
   }
   // If it is large a library may do it, with columns as they are in the graph.
-  const auto many = Make(PartsText(21000, 512, 2, ""));
+  const auto many = MakeParts(21000, 512, 2);
   ASSERT_TRUE(many.ok()) << many.status();
   ASSERT_EQ(many->steps.size(), 1u) << Steps(*many);
   int by_library = 0;
@@ -334,23 +321,21 @@ TEST(Program, ProductsComputeFunctionsOfParts) {
               v.library.has_value());
   }
   EXPECT_EQ(by_library, 1);
-  const std::string transposed =
-      "input x: f16[64,64]\nconst w: f16[64,128] = 0.5\ny = matmul(x, w)\n"
-      "a = slice(y, axes=[1], from=[0], to=[64])\n"
-      "b = slice(y, axes=[1], from=[64], to=[128])\n"
-      "c = transpose(b, perm=[1 0])\nz = mul(a, c)\noutput z = z\n";
   // Three parts, many rows, another reader, small parts, other places of them.
-  for (const std::string& other :
-       {PartsText(3, 64, 3, ""), PartsText(65, 64, 2, ""),
-        PartsText(3, 64, 2, "output y = y\n"), PartsText(3, 3, 2, ""),
-        transposed}) {
-    const auto p = Make(other);
+  for (const auto& p :
+       {MakeParts(3, 64, 3), MakeParts(65, 64, 2),
+        MakeParts(3, 64, 2, "output y = y\n"), MakeParts(3, 3, 2),
+        Make("input x: f16[64,64]\nconst w: f16[64,128] = 0.5\n"
+             "y = matmul(x, w)\na = slice(y, axes=[1], from=[0], to=[64])\n"
+             "b = slice(y, axes=[1], from=[64], to=[128])\n"
+             "c = transpose(b, perm=[1 0])\nz = mul(a, c)\n"
+             "output z = z\n")}) {
     ASSERT_TRUE(p.ok()) << p.status();
-    EXPECT_EQ(p->steps.size(), 2u) << other << Steps(*p);
+    EXPECT_EQ(p->steps.size(), 2u) << Steps(*p);
   }
   // Another reader of the constant.
-  const auto p = Make(PartsText(
-      3, 64, 2, "input q: f16[5,64]\no = matmul(q, w)\noutput o = o\n"));
+  const auto p = MakeParts(
+      3, 64, 2, "input q: f16[5,64]\no = matmul(q, w_)\noutput o = o\n");
   ASSERT_TRUE(p.ok()) << p.status();
   EXPECT_EQ(p->steps.size(), 3u) << Steps(*p);
 }

@@ -76,6 +76,14 @@ class Kernels : public ::testing::Test {
     return names;
   }
 
+  static size_t StepsOf(absl::string_view text, const ProgramOptions& how) {
+    const auto c = GraphCase::Parse(text);
+    const auto program =
+        c.ok() ? MakeProgram(c->graph, H200(), how) : c.status();
+    EXPECT_TRUE(program.ok()) << program.status();
+    return program.ok() ? program->steps.size() : 0;
+  }
+
   std::mutex mutex_;
 };
 
@@ -190,8 +198,10 @@ TEST_F(Kernels, FunctionsOfParts) {
   for (const PartsShape& s :
        {PartsShape{2, 200, 72, 200, "f16"}, PartsShape{4, 130, 68, 264, "bf16"},
         PartsShape{8, 70, 24, 136, "f16"}, PartsShape{8, 3, 64, 256, "f16"}}) {
-    Compare(PartsText(s, s.parts == 4 ? "w_v" : "w_"), "",
-            {.units = 2, .cached_bytes = 0});
+    const ProgramOptions small = {.units = 2, .cached_bytes = 0};
+    const std::string text = PartsText(s, s.parts == 4 ? "w_v" : "w_");
+    EXPECT_EQ(StepsOf(text, small), 1u);
+    Compare(text, "", small);
   }
 }
 
@@ -203,11 +213,7 @@ TEST_F(Kernels, GatesOfLargeProducts) {
       "input w_b: f16[200,136]\ni = relu(x)\ng = matmul(i, w_a)\n"
       "s = sigmoid(g)\nt = mul(g, s)\nu = matmul(i, w_b)\ny = mul(t, u)\n"
       "output y = y\noutput i = i\n";
-  const auto c = GraphCase::Parse(text);
-  ASSERT_TRUE(c.ok()) << c.status();
-  const auto program = MakeProgram(c->graph, H200(), small);
-  ASSERT_TRUE(program.ok()) << program.status();
-  EXPECT_EQ(program->steps.size(), 2u);
+  EXPECT_EQ(StepsOf(text, small), 2u);
   Compare(text, "tma", small);
 }
 
