@@ -14,24 +14,21 @@
 #include <vector>
 
 #include "absl/algorithm/container.h"
-#include "absl/status/status.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/clock.h"
 #include "api/graph_access.h"
 #include "api/isomer.h"
-#include "cost_model/cost.h"
 #include "cuda/emulator/emulator.h"
+#include "cuda/graph_case.h"
 #include "cuda/program.h"
-#include "graph/evaluate.h"
 #include "gtest/gtest.h"
 #include "onnx/model.h"
 #include "onnx/randomize.h"
 #include "onnx/writer.h"
 #include "ops/status.h"
 #include "runtime/compare.h"
-#include "runtime/fast.h"
 #include "runtime/random_inputs.h"
 
 namespace isomer {
@@ -60,10 +57,8 @@ struct Outcome {
 absl::StatusOr<Outcome> Run(const ir::Graph& graph,
                             const std::map<std::string, Tensor>& inputs,
                             const Tensors& want, Order order) {
-  ASSIGN_OR_RETURN(cost::Target target, cost::Target::Named("h200"));
-  ASSIGN_OR_RETURN(const cost::CostModel cost,
-                   cost::CostModel::Create(std::move(target)));
-  ASSIGN_OR_RETURN(const cuda::Program program, cuda::MakeProgram(graph, cost));
+  ASSIGN_OR_RETURN(const cuda::Program program,
+                   cuda::MakeProgram(graph, cuda::H200()));
   ASSIGN_OR_RETURN(const Tensors got,
                    cuda::emulator::Emulate(program, {}, inputs, order));
   Outcome out{0, program.steps.size()};
@@ -79,9 +74,7 @@ void Compare(const std::string& path) {
   ASSERT_TRUE(graph.ok()) << graph.status();
   const ir::Graph& original = GraphAccess::Ir(*graph);
   const auto inputs = *runtime::RandomInputs(original, 0);
-  ir::EvaluateOptions fast;
-  fast.run = runtime::FastKernels();
-  const auto want = ir::Evaluate(original, inputs, fast);
+  const auto want = cuda::GraphCase{original, inputs, {}}.Evaluate();
   ASSERT_TRUE(want.ok()) << want.status();
   const auto found = graph->optimize(
       {.time_limit = absl::InfiniteDuration(), .expansions = 60});
@@ -107,10 +100,8 @@ void Compare(const std::string& path) {
 }
 
 TEST(EmulatedModels, ComputeWhatTheReferenceDoes) {
-  const auto kernel = cuda::emulator::Kernel::Compile(
-      "extern \"C\" __global__ void isomer_kernel() {}\n");
-  if (absl::IsUnavailable(kernel.status())) {
-    GTEST_SKIP() << "SKIPPED: " << kernel.status();
+  if (!cuda::emulator::HasCompiler()) {
+    GTEST_SKIP() << "SKIPPED: there is no compiler";
   }
   std::vector<std::string> paths;
   for (const auto& file : std::filesystem::directory_iterator("models")) {

@@ -287,6 +287,8 @@ absl::Status RunStep(const Program& program, const Step& step,
 
 }  // namespace
 
+bool HasCompiler() { return std::system("c++ --version >/dev/null 2>&1") == 0; }
+
 absl::StatusOr<std::shared_ptr<const Kernel>> Kernel::Compile(
     const std::string& text) {
   static std::mutex mutex;
@@ -306,7 +308,7 @@ absl::StatusOr<std::shared_ptr<const Kernel>> Kernel::Compile(
       "-fno-strict-aliasing -I. ",
       name, ".cc -o ", name, ".so >", name, ".log 2>&1");
   if (std::system(command.c_str()) != 0) {
-    return absl::UnavailableError(
+    return absl::InternalError(
         absl::StrCat(command, ":\n", Contents(name + ".log")));
   }
   void* library = dlopen((name + ".so").c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -26,10 +26,13 @@
 
 namespace isomer::cuda::emulator {
 
+// True if there is a compiler. Without one nothing can be emulated.
+bool HasCompiler();
+
 // A kernel, compiled for the CPU.
 class Kernel {
  public:
-  // Unavailable if there is no compiler. A text is compiled once.
+  // A text is compiled once.
   static absl::StatusOr<std::shared_ptr<const Kernel>> Compile(
       const std::string& text);
 

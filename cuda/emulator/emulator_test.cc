@@ -14,12 +14,6 @@
 namespace isomer::cuda::emulator {
 namespace {
 
-bool HasCompiler() {
-  const auto kernel =
-      Kernel::Compile("extern \"C\" __global__ void isomer_kernel() {}\n");
-  return !absl::IsUnavailable(kernel.status());
-}
-
 constexpr int kThreads = 64;
 
 // What 64 threads make of 0, 1, 2, ... in `in`; `body` writes out[tid].

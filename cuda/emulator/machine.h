@@ -139,7 +139,6 @@ class Machine {
   };
   struct Thread {
     ucontext_t context;
-    char* stack = nullptr;
     Block* block = nullptr;
     int index = 0;
     bool ended = false;
