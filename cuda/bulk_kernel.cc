@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_replace.h"
+#include "cuda/element_code.h"
 #include "cuda/tile_code.h"
 #include "ops/status.h"
 
@@ -25,8 +26,8 @@ constexpr int kGroup = 8;  // row blocks whose columns are computed together
 constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
-// them, of four columns that lie side by side.
-constexpr int kDirectWidth = 4;
+// them, of four columns that lie side by side; aside, of eight.
+constexpr int kDirectWidth = 4, kAsideWidth = 8;
 bool IsDirect(const Product& p, const BulkTiling& t) {
   return t.split == 1 && p.n % kDirectWidth == 0 && kDirectWidth % p.parts == 0;
 }
@@ -34,7 +35,9 @@ bool IsDirect(const Product& p, const BulkTiling& t) {
 int SharedBytes(const Product& p, const BulkTiling& t) {
   const int pipeline = t.stages * 2 * kStep * (t.tm + t.tn);
   const int sums = IsDirect(p, t) ? 0 : 4 * t.tm * (t.tn + kPitch);
-  return std::max(pipeline, sums) + 1024;  // to start at a multiple of 1024
+  const int aside = t.aside ? 2 * t.tm * (t.tn + kPitch) : 0;
+  // To start at a multiple of 1024.
+  return std::max(pipeline, sums) + aside + 1024;
 }
 
 // Or pairs of blocks.
@@ -120,7 +123,7 @@ __device__ __forceinline__ void iso_bring_both(iso_u32 to, const iso_map& map,
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ __align__(8) iso_u64 barriers[2 * STAGES];
+  __shared__ __align__(8) iso_u64 barriers[2 * STAGES + 2];
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int zb = 0, part = PAIR ? 0 : blockIdx.z;
@@ -145,16 +148,21 @@ constexpr char kBody[] = R"(
   };
   go_to(0);
   const int tiles =
-      TURNS ? (TILES - 1 - (int)blockIdx.x) / (int)gridDim.x + 1 : 1;
+      STAY ? (TILES - 1 - (int)blockIdx.x) / (int)gridDim.x + 1 : 1;
   const int first = part * EACH;
   const int count = first + EACH < STEPS ? EACH : STEPS - first;
   const iso_u32 start = (iso_shared(memory) + 1023) & ~1023u;
   const iso_u32 a_stage = start, b_stage = start + STAGES * A_BYTES;
   const iso_u32 full = iso_shared(barriers), empty = full + 8 * STAGES;
+  const iso_u32 given = empty + 8 * STAGES, taken = given + 8;
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
       iso_barrier_start(full + 8 * s, 1);
       iso_barrier_start(empty + 8 * s, TURNS ? 4 : PAIR ? 2 * WARPS : WARPS);
+    }
+    if (HELPERS > 1) {
+      iso_barrier_start(given, WARPS);
+      iso_barrier_start(taken, HELPERS - 1);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -165,7 +173,7 @@ constexpr char kBody[] = R"(
     if (lane == 0) {
       // Steps are counted over all tiles.
       auto step_of = [&](int n) {
-        if (!TURNS) return n;
+        if (!STAY) return n;
         go_to(n / STEPS);
         return n % STEPS;
       };
@@ -224,15 +232,22 @@ constexpr char kBody[] = R"(
       }
     }
     __syncwarp();
+BESIDE
   } else {
     const int mine = TURNS ? warp / 4 : 0;
     // Where this warpgroup's part of stage 0 lies.
     const iso_u64 a_first =
         iso_tile(a_stage + (TURNS ? 0 : warp / 4 * 8192), false);
     const iso_u64 b_first = iso_tile(b_stage, B_ALONG_N);
+    // Step n of all tiles is multiplied. Nothing waits for the last ones.
+    auto done_with = [&](int slot, int n) {
+      if (n + STAGES >= tiles * count) return;
+      iso_barrier_arrive(empty + 8 * slot, lane == 0);
+      if (PAIR) iso_barrier_arrive_at(empty + 8 * slot, 1 - rank, lane == 0);
+    };
     if (TURNS && mine == 1) iso_turn_pass(0);
     for (int i = mine; i < tiles; i += TURNS ? 2 : 1) {
-      if (TURNS) go_to(i);
+      if (STAY) go_to(i);
       int slot = i * count % STAGES, parity = i * count / STAGES % 2;
       int before = 0;
 #pragma unroll
@@ -258,19 +273,13 @@ constexpr char kBody[] = R"(
         }
         iso_multiply_commit();
         iso_multiplied<1>();
-        // The step before is multiplied. Nothing waits for the last ones.
-        if (t > 0 && (TURNS || t - 1 + STAGES < count)) {
-          iso_barrier_arrive(empty + 8 * before, lane == 0);
-          if (PAIR) {
-            iso_barrier_arrive_at(empty + 8 * before, 1 - rank, lane == 0);
-          }
-        }
+        if (t > 0) done_with(before, i * count + t - 1);
         before = slot;
         if (++slot == STAGES) slot = 0, parity ^= 1;
       }
       if (TURNS && i + 1 < tiles) iso_turn_pass(1 - mine);
       iso_multiplied<0>();
-      if (TURNS) iso_barrier_arrive(empty + 8 * before, lane == 0);
+      if (STAY) done_with(before, (i + 1) * count - 1);
 #pragma unroll
       for (int h = 0; h < HALVES; ++h) {
 #pragma unroll
@@ -349,6 +358,64 @@ SAVE
   }
 )";
 
+// To other warps, as the type that the product has, in rows.
+constexpr char kGive[] = R"(
+      if (i > 0) iso_barrier_wait(taken, (i - 1) % 2);
+      VALUE* const sums = (VALUE*)(memory + (b_stage - iso_shared(memory))) +
+                          STAGES * (B_BYTES / 2) +
+                          (warp * 16 + lane / 4) * PITCH + lane % 4 * 2;
+#pragma unroll
+      for (int j = 0; j < TN / 4; ++j) {
+        const iso_pack<VALUE, 2> two = {{iso_store_as<VALUE>(d[0][2 * j]),
+                                         iso_store_as<VALUE>(d[0][2 * j + 1])}};
+        iso_store_pack<VALUE, 2>(sums + j % 2 * 8 * PITCH + j / 2 * 8, two);
+      }
+      __syncwarp();
+      iso_barrier_arrive(given, lane == 0);
+)";
+
+// What those do meanwhile: a warp has a row at a time, a thread eight columns.
+constexpr char kTake[] = R"(
+  } else if (warp > WARPS) {
+    enum { TOGETHER = 4 };
+    const VALUE* const sums =
+        (const VALUE*)(memory + (b_stage - iso_shared(memory))) +
+        STAGES * (B_BYTES / 2) + lane * 8;
+    iso_wait();
+    for (int i = 0; i < tiles; ++i) {
+      go_to(i);
+      const int column = n0 + lane * 8;
+      iso_barrier_wait(given, i % 2);
+      for (int r = warp - WARPS - 1; r < TM; r += (HELPERS - 1) * TOGETHER) {
+        TYPE packs[TOGETHER];
+#pragma unroll
+        for (int u = 0; u < TOGETHER; ++u) {
+          const int line = r + u * (HELPERS - 1) < TM ? r + u * (HELPERS - 1)
+                                                      : TM - 1;
+          const int mm = m0 + line < M ? m0 + line : M - 1;
+          const int nn = column < N ? column : N - 8, j = nn / 8;
+          const iso_pack<VALUE, 8> eight =
+              iso_load_pack<VALUE, 8>(sums + line * PITCH);
+          float acc[8];
+#pragma unroll
+          for (int k = 0; k < 8; ++k) acc[k] = iso_value(eight.at[k]);
+          TYPE& pack = packs[u];
+COMPUTE
+        }
+#pragma unroll
+        for (int u = 0; u < TOGETHER; ++u) {
+          const int line = r + u * (HELPERS - 1), mm = m0 + line;
+          const int nn = column, j = nn / 8;
+          if (line >= TM || mm >= M || nn >= N) continue;
+          const TYPE& pack = packs[u];
+SAVE
+        }
+      }
+      __syncwarp();
+      iso_barrier_arrive(taken, lane == 0);
+    }
+)";
+
 // Microseconds, roughly, as in warpgroup_kernel.cc.
 double Guess(const Product& p, const BulkTiling& t, int units) {
   const int64_t blocks = Blocks(p, t) * t.split;
@@ -362,7 +429,7 @@ double Guess(const Product& p, const BulkTiling& t, int units) {
   // While one block stores, another multiplies.
   const double results = 4.0 * t.tm * t.tn / 100e3;
   const double sharing = t.split > 1 ? 1 + t.split * (0.25 + results) : 0;
-  if (t.stay > 0) return 1.2 + waves * steps * step + results;
+  if (t.turns()) return 1.2 + waves * steps * step + results;
   return waves * (1.2 + steps * step + results + sharing);
 }
 
@@ -394,11 +461,11 @@ TensorMap MapOf(const ProductCall& call, const std::string& pointer,
 }  // namespace
 
 std::string BulkTiling::ToString() const {
-  const std::string how = stay > 0 ? "turns"
-                          : pair   ? "pair"
-                                   : absl::StrCat("z", split);
-  return absl::StrCat("tma ", tm, "x", tn, " s", stages, " ", how,
-                      group == kGroup ? "" : absl::StrCat(" g", group));
+  const std::string how = turns() ? "turns"
+                          : pair  ? "aside pair"
+                          : aside ? "aside"
+                                  : absl::StrCat("z", split);
+  return absl::StrCat("tma ", tm, "x", tn, " s", stages, " ", how);
 }
 
 std::vector<BulkTiling> BulkTilings(const Product& p, int units,
@@ -435,13 +502,13 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units,
     found.push_back({Guess(p, stay, units), stay});
   }
   std::vector<BulkTiling> out = Likeliest(std::move(found));
-  // Where tiles are computed in many waves, and operands do not stay in the
-  // cache, less is brought from memory if a wave is as high as it is wide, and
-  // from the cache if two blocks bring columns for both.
-  BulkTiling wide{128, 256, 4};
+  // Where operands do not stay in the cache, less is brought from memory if as
+  // many rows as columns are computed at a time, and less from the cache by
+  // pairs. What is at its limit of power is faster for it.
+  BulkTiling wide{128, 256, 3, 1, units, true};
   wide.group = 16;
-  if (IsDirect(p, wide) && Blocks(p, wide) > 2 * units &&
-      2 * (p.m + p.n) * p.k > cached_bytes) {
+  if (p.n % kAsideWidth == 0 && kAsideWidth % p.parts == 0 &&
+      Blocks(p, wide) > 2 * units && 2 * (p.m + p.n) * p.k > cached_bytes) {
     out.push_back(wide);
     wide.pair = true;
     out.push_back(wide);
@@ -452,13 +519,24 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units,
 absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                          const Product& p,
                                          const BulkTiling& t) {
-  const int width = IsDirect(p, t) ? kDirectWidth : StoreWidth(p, t.split);
-  std::string in_turn, store = "  iso_wait();\n";
-  if (IsDirect(p, t)) {
+  const int width = t.aside          ? kAsideWidth
+                    : IsDirect(p, t) ? kDirectWidth
+                                     : StoreWidth(p, t.split);
+  std::string in_turn, beside, store = "  iso_wait();\n";
+  if (t.aside) {
+    ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
+    const std::string value(StorageType(p.dtype));
+    in_turn = absl::StrReplaceAll(kGive, {{"VALUE", value}});
+    beside = absl::StrReplaceAll(kTake, {{"COMPUTE", e.compute},
+                                         {"SAVE", e.store},
+                                         {"TYPE", e.type},
+                                         {"VALUE", value}});
+    store.clear();
+  } else if (IsDirect(p, t)) {
     ASSIGN_OR_RETURN(const Epilogue e, EpilogueOf(call, p, width));
     const std::string direct = absl::StrReplaceAll(
         kDirect, {{"COMPUTE", e.compute}, {"SAVE", e.store}, {"TYPE", e.type}});
-    if (t.stay > 0) {
+    if (t.turns()) {
       in_turn = absl::StrCat(std::exchange(store, ""), direct);
     } else {
       absl::StrAppend(&store, "  if (warp == WARPS) return;\n", direct);
@@ -471,15 +549,16 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
   const bool along_n = !matrices.b_inner;
   const std::string defines = absl::StrFormat(
       "enum { TM = %d, TN = %d, WK = 1, STAGES = %d, SPLIT = %d, NT = %d,\n"
-      "       TURNS = %d, PAIR = %d, WARPS = NT / 32 - 1, HALVES = %d,\n"
+      "       STAY = %d, TURNS = %d, PAIR = %d, HELPERS = %d,\n"
+      "       WARPS = NT / 32 - HELPERS, HALVES = %d,\n"
       "       GROUP = %d, A_BYTES = TM * 128,\n"
       "       B_BYTES = TN * 128, PITCH = TN + %d, WIDTH = %d,\n"
       "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), t.stay > 0 ? 1 : 0,
-      t.pair ? 1 : 0, t.halves(), t.pair ? t.group / 2 : t.group, kPitch, width,
-      ReadyOf(call, p).b ? 1 : 0, along_n ? 1 : 0, AheadSteps(call, p, t), p.m,
-      p.n, p.k);
+      t.turns() ? 1 : 0, t.pair ? 1 : 0, t.helpers(), t.halves(),
+      t.pair ? t.group / 2 : t.group, kPitch, width, ReadyOf(call, p).b ? 1 : 0,
+      along_n ? 1 : 0, AheadSteps(call, p, t), p.m, p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),
@@ -498,9 +577,13 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                                defines),
        .threads = t.threads(),
        .blocks = Fit(p, t)},
-      absl::StrCat(absl::StrReplaceAll(kBody, {{"IN_TURN", in_turn}}), store));
+      absl::StrCat(absl::StrReplaceAll(
+                       kBody, {{"IN_TURN", in_turn}, {"BESIDE", beside}}),
+                   store));
   const auto blocks = static_cast<int>(Blocks(p, t));
-  out.grid = {t.stay > 0 ? std::min(t.stay, blocks) : blocks, 1,
+  // So many stay as fit.
+  const int stay = t.pair ? std::max(t.stay / 2, 1) : t.stay;
+  out.grid = {t.stay > 0 ? std::min(stay, blocks) : blocks, 1,
               t.pair ? 2 : t.split};
   out.block = t.threads();
   out.shared_bytes = SharedBytes(p, t);

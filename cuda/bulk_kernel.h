@@ -16,18 +16,22 @@ namespace isomer::cuda {
 
 // How a product is cut. Warpgroups have 64 rows each of a tile of tm x tn;
 // `split` blocks share k. Or so many blocks stay and go on from tile to tile,
-// each with two warpgroups that take turns: one multiplies its tile while the
-// other computes and stores the results of its own. Or two blocks, one below
-// the other, bring half of the columns each for both.
+// and results of one are computed while the next is multiplied: by one of two
+// warpgroups that take turns, or aside, by warps that do nothing else. Of those
+// two, one below the other, may bring half of the columns each for both.
 struct BulkTiling {
   int tm = 128, tn = 128, stages = 4, split = 1, stay = 0;
-  bool pair = false;
+  bool aside = false, pair = false;
   int group = 8;  // row blocks whose columns are computed together
 
+  bool turns() const { return stay > 0 && !aside; }
+  int warpgroups() const { return turns() ? 2 : tm / 64; }
   // Times 64 rows, of a warpgroup.
-  int halves() const { return stay > 0 ? tm / 64 : 1; }
-  int threads() const { return (stay > 0 ? 256 : 2 * tm) + 32; }
-  // "tma 128x128 s4 z1", "tma 128x128 s6 turns", "tma 128x256 s4 pair g16".
+  int halves() const { return turns() ? tm / 64 : 1; }
+  // Warps that do not multiply: one asks for tiles.
+  int helpers() const { return aside ? 4 : 1; }
+  int threads() const { return 128 * warpgroups() + 32 * helpers(); }
+  // "tma 128x128 s4 z1", "tma 128x128 s6 turns", "tma 128x256 s3 aside pair".
   std::string ToString() const;
 };
 

@@ -10,14 +10,6 @@
 
 namespace isomer::cuda {
 
-namespace {
-
-const std::vector<int>& ArgumentsOf(const Step& step, const Variant& v) {
-  return v.arguments.empty() && !v.library ? step.arguments : v.arguments;
-}
-
-}  // namespace
-
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
                                    const cost::CostModel& cost,
                                    std::optional<int64_t> part_of_bytes) {
@@ -98,7 +90,7 @@ void Executor::FreeUnread() {
 std::vector<int> Executor::BuffersOf(const Step& step,
                                      const Loaded& kernel) const {
   const Variant& v = step.variants[kernel.place];
-  std::vector<int> out = ArgumentsOf(step, v);
+  std::vector<int> out = step.ArgumentsOf(v);
   if (!v.library) return out;
   for (int b : {v.a, v.b, v.added, v.bias}) {
     if (b >= 0) out.push_back(b);
@@ -123,7 +115,7 @@ absl::Status Executor::LaunchStep(const Step& step, const Loaded& kernel,
     if (kernel.function == nullptr) return absl::OkStatus();
   }
   std::vector<DevicePointer> arguments;
-  for (int b : ArgumentsOf(step, v)) arguments.push_back(at(b));
+  for (int b : step.ArgumentsOf(v)) arguments.push_back(at(b));
   if (kernel.dnn != nullptr) {
     return dnn_->Run(*kernel.dnn, arguments, lane.workspace, lane.stream);
   }

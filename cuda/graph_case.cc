@@ -122,6 +122,14 @@ std::string SharedKeysText(int queries) {
                       queries, " 256])\noutput y = w\n");
 }
 
+std::string PoolText(absl::string_view type, absl::string_view pool) {
+  return absl::StrCat("input x: ", type, "[2,8,11,12]\ninput w_: ", type,
+                      "[24,8,1,1]\ninput w_2: ", type,
+                      "[8,24,1,1]\nb = conv2d(x, w_)\nc = relu(b)\np = ", pool,
+                      "\nn = neg(p)\nq = conv2d(n, w_2)\noutput y = q\n"
+                      "output z = b\n");
+}
+
 const cost::CostModel& H200() {
   static const auto* model = new cost::CostModel(
       *cost::CostModel::Create(*cost::Target::Named("h200")));

@@ -44,6 +44,8 @@ std::string AttentionText(absl::string_view type, int heads, int queries,
                           int keys, int head);
 // Several heads have the same keys and values, which come in two parts.
 std::string SharedKeysText(int queries);
+// A pool and functions of it between two convolutions.
+std::string PoolText(absl::string_view type, absl::string_view pool);
 
 const cost::CostModel& H200();
 

@@ -64,6 +64,11 @@ struct Step {
   double us = 0;                  // as the cost model says
   double flops = 0;
   int64_t bytes = 0;  // that have to be moved at least
+
+  // What a variant's kernel is launched with.
+  const std::vector<int>& ArgumentsOf(const Variant& v) const {
+    return v.arguments.empty() && !v.library ? arguments : v.arguments;
+  }
 };
 
 // A kernel as the cost model planned it.

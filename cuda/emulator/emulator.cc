@@ -253,11 +253,9 @@ absl::Status RunStep(const Program& program, const Step& step,
                      Order order) {
   ASSIGN_OR_RETURN(const KernelSource source, variant.source());
   ASSIGN_OR_RETURN(const auto kernel, Kernel::Compile(source.text));
-  const std::vector<int>& arguments =
-      variant.arguments.empty() ? step.arguments : variant.arguments;
   std::vector<void*> pointers;
   std::vector<Memory*> scratch;
-  for (int b : arguments) {
+  for (int b : step.ArgumentsOf(variant)) {
     Memory* memory = buffers[b].get();
     pointers.push_back(memory->data());
     if (program.buffers[b].kind == Buffer::Kind::kScratch &&

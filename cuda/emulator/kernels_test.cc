@@ -179,8 +179,8 @@ TEST_F(Kernels, TilesOfLargeProducts) {
                      "m = matmul(x, v)\na = add(m, s)\nr = gelu(a)\n"
                      "output y = r\n"),
         "tma", {.units = 1, .cached_bytes = 0});
-    EXPECT_TRUE(names.count("tma 128x256 s4 pair g16"));
-    EXPECT_TRUE(names.count("tma 128x256 s4 z1 g16"));
+    EXPECT_TRUE(names.count("tma 128x256 s3 aside"));
+    EXPECT_TRUE(names.count("tma 128x256 s3 aside pair"));
     EXPECT_TRUE(names.count("tma 128x128 s6 turns"));
   }
   Compare(
@@ -210,7 +210,9 @@ TEST_F(Kernels, GatesOfLargeProducts) {
       "s = sigmoid(g)\nt = mul(g, s)\nu = matmul(i, w_b)\ny = mul(t, u)\n"
       "output y = y\noutput i = i\n";
   EXPECT_EQ(StepsOf(text, small), 2u);
-  Compare(text, "tma", small);
+  const auto names = Compare(text, "tma", small);
+  EXPECT_TRUE(names.count("tma 128x256 s3 aside"));
+  EXPECT_TRUE(names.count("tma 128x256 s3 aside pair"));
 }
 
 TEST_F(Kernels, Convolutions) {
@@ -237,13 +239,7 @@ TEST_F(Kernels, Pooling) {
   for (const char* pool :
        {"max_pool(c, kernel=[3 3], stride=2, pad=1)",
         "avg_pool(c, kernel=2, stride=2, ceil_mode=1, count_include_pad=1)"}) {
-    Compare(
-        absl::StrCat("input x: f16[2,8,11,12]\ninput w_: f16[24,8,1,1]\n"
-                     "input w_2: f16[8,24,1,1]\nb = conv2d(x, w_)\n"
-                     "c = relu(b)\np = ",
-                     pool,
-                     "\nn = neg(p)\nq = conv2d(n, w_2)\noutput y = q\n"
-                     "output z = b\n"));
+    Compare(PoolText("f16", pool));
   }
 }
 

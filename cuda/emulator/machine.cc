@@ -135,15 +135,17 @@ bool Machine::RunThreads() {
   bool any = false;
   // Blocks do not start together: one goes as far as it can first.
   for (int first = 0; first < threads; first += each) {
-    bool more = true;
-    while (more) {
-      more = false;
-      for (int i = first; i < first + each && error_.empty(); ++i) {
+    // As do warps: the next one runs when those before it cannot go on.
+    for (int warp = first; warp < first + each && error_.empty();) {
+      bool more = false;
+      const int end = std::min(warp + kWarp, first + each);
+      for (int i = warp; i < end && error_.empty(); ++i) {
         Thread& t = threads_[order_ == Order::kEarly ? i : threads - 1 - i];
         if (t.ended || (t.holds && !t.holds())) continue;
         Switch(t);
         more = any = true;
       }
+      warp = more ? first : end;
     }
   }
   return any;
