@@ -89,12 +89,12 @@ __device__ __forceinline__ void iso_barrier_wait(iso_u32 at, int parity) {
         : "=r"(done) : "r"(at), "r"(parity) : "memory");
   }
 }
-// One of two warpgroups waits until the other has passed the turn.
-__device__ __forceinline__ void iso_turn_wait(int turn) {
-  asm volatile("bar.sync %0, 256;" ::"r"(turn + 1) : "memory");
+// Of so many threads some wait until the others have passed.
+__device__ __forceinline__ void iso_await(int at, int threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(at), "r"(threads) : "memory");
 }
-__device__ __forceinline__ void iso_turn_pass(int turn) {
-  asm volatile("bar.arrive %0, 256;" ::"r"(turn + 1) : "memory");
+__device__ __forceinline__ void iso_pass(int at, int threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(at), "r"(threads) : "memory");
 }
 // The tile at column x and row y of a matrix, to the cache; to shared memory.
 __device__ __forceinline__ void iso_bring_ahead(const iso_map& map, int x,
@@ -123,7 +123,7 @@ __device__ __forceinline__ void iso_bring_both(iso_u32 to, const iso_map& map,
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ __align__(8) iso_u64 barriers[2 * STAGES + 2];
+  __shared__ __align__(8) iso_u64 barriers[2 * STAGES];
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int zb = 0, part = PAIR ? 0 : blockIdx.z;
@@ -134,7 +134,11 @@ constexpr char kBody[] = R"(
     COLUMN_BLOCKS = (N + TN - 1) / TN,
     TILES = ROW_BLOCKS * COLUMN_BLOCKS,
     STEPS = (K + 63) / 64,
-    EACH = (STEPS + SPLIT - 1) / SPLIT
+    EACH = (STEPS + SPLIT - 1) / SPLIT,
+    // What threads await: the turn of one of two warpgroups; that results are
+    // given, and that those of a warpgroup are taken.
+    TURN = 1, GIVEN = 1, TAKEN = 2,
+    TAKERS = 32 * (HELPERS - 1)
   };
   // Tile i of this block, and how many it has.
   int m0, n0;
@@ -154,15 +158,10 @@ constexpr char kBody[] = R"(
   const iso_u32 start = (iso_shared(memory) + 1023) & ~1023u;
   const iso_u32 a_stage = start, b_stage = start + STAGES * A_BYTES;
   const iso_u32 full = iso_shared(barriers), empty = full + 8 * STAGES;
-  const iso_u32 given = empty + 8 * STAGES, taken = given + 8;
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
       iso_barrier_start(full + 8 * s, 1);
       iso_barrier_start(empty + 8 * s, TURNS ? 4 : PAIR ? 2 * WARPS : WARPS);
-    }
-    if (HELPERS > 1) {
-      iso_barrier_start(given, WARPS);
-      iso_barrier_start(taken, HELPERS - 1);
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -245,7 +244,7 @@ BESIDE
       iso_barrier_arrive(empty + 8 * slot, lane == 0);
       if (PAIR) iso_barrier_arrive_at(empty + 8 * slot, 1 - rank, lane == 0);
     };
-    if (TURNS && mine == 1) iso_turn_pass(0);
+    if (TURNS && mine == 1) iso_pass(TURN, 256);
     for (int i = mine; i < tiles; i += TURNS ? 2 : 1) {
       if (STAY) go_to(i);
       int slot = i * count % STAGES, parity = i * count / STAGES % 2;
@@ -257,7 +256,7 @@ BESIDE
       }
       // The steps of the tile before are all awaited by then, so that a stage
       // cannot be full twice meanwhile.
-      if (TURNS) iso_turn_wait(mine);
+      if (TURNS) iso_await(TURN + mine, 256);
       for (int t = 0; t < count; ++t) {
         iso_barrier_wait(full + 8 * slot, parity);
         __syncwarp();
@@ -277,7 +276,7 @@ BESIDE
         before = slot;
         if (++slot == STAGES) slot = 0, parity ^= 1;
       }
-      if (TURNS && i + 1 < tiles) iso_turn_pass(1 - mine);
+      if (TURNS && i + 1 < tiles) iso_pass(TURN + 1 - mine, 256);
       iso_multiplied<0>();
       if (STAY) done_with(before, (i + 1) * count - 1);
 #pragma unroll
@@ -360,7 +359,7 @@ SAVE
 
 // To other warps, as the type that the product has, in rows.
 constexpr char kGive[] = R"(
-      if (i > 0) iso_barrier_wait(taken, (i - 1) % 2);
+      if (i > 0) iso_await(TAKEN + warp / 4, 128 + TAKERS);
       VALUE* const sums = (VALUE*)(memory + (b_stage - iso_shared(memory))) +
                           STAGES * (B_BYTES / 2) +
                           (warp * 16 + lane / 4) * PITCH + lane % 4 * 2;
@@ -370,8 +369,7 @@ constexpr char kGive[] = R"(
                                          iso_store_as<VALUE>(d[0][2 * j + 1])}};
         iso_store_pack<VALUE, 2>(sums + j % 2 * 8 * PITCH + j / 2 * 8, two);
       }
-      __syncwarp();
-      iso_barrier_arrive(given, lane == 0);
+      iso_pass(GIVEN, 32 * WARPS + TAKERS);
 )";
 
 // What those do meanwhile: a warp has a row at a time, a thread eight columns.
@@ -385,7 +383,7 @@ constexpr char kTake[] = R"(
     for (int i = 0; i < tiles; ++i) {
       go_to(i);
       const int column = n0 + lane * 8;
-      iso_barrier_wait(given, i % 2);
+      iso_await(GIVEN, 32 * WARPS + TAKERS);
       for (int r = warp - WARPS - 1; r < TM; r += (HELPERS - 1) * TOGETHER) {
         TYPE packs[TOGETHER];
 #pragma unroll
@@ -412,7 +410,8 @@ SAVE
         }
       }
       __syncwarp();
-      iso_barrier_arrive(taken, lane == 0);
+      if (i + 1 == tiles) break;
+      for (int g = 0; g < WARPS / 4; ++g) iso_pass(TAKEN + g, 128 + TAKERS);
     }
 )";
 
