@@ -48,6 +48,7 @@ absl::Status Check(int result, const char* what) {
 }  // namespace
 
 struct Blas::Api {
+  size_t (*version)();
   int (*create)(void**);
   int (*destroy)(void*);
   int (*new_desc)(void**, int compute, int scale);
@@ -87,6 +88,7 @@ absl::StatusOr<std::shared_ptr<const Blas>> Blas::Open() {
                    Library::Open({"libcublasLt.so.13", "libcublasLt.so.12"}));
   auto api = std::make_shared<Api>();
   Functions functions(library);
+  functions.Find("cublasLtGetVersion", &api->version);
   functions.Find("cublasLtCreate", &api->create);
   functions.Find("cublasLtDestroy", &api->destroy);
   functions.Find("cublasLtMatmulDescCreate", &api->new_desc);
@@ -102,6 +104,7 @@ absl::StatusOr<std::shared_ptr<const Blas>> Blas::Open() {
   functions.Find("cublasLtMatmul", &api->run);
   RETURN_IF_ERROR(functions.status());
   auto blas = std::make_shared<Blas>();
+  blas->version_ = static_cast<int64_t>(api->version());
   blas->api_ = std::move(api);
   RETURN_IF_ERROR(Check(blas->api_->create(&blas->handle_), "cannot start"));
   return blas;

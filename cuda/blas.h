@@ -23,6 +23,8 @@ class Blas {
   static absl::StatusOr<std::shared_ptr<const Blas>> Open();
   ~Blas();
 
+  int64_t version() const { return version_; }  // 130100: 13.1.0
+
   // The memory that products may use while they run.
   static constexpr int64_t kWorkspaceBytes = int64_t{32} << 20;
 
@@ -42,6 +44,7 @@ class Blas {
   struct Api;
   std::shared_ptr<const Api> api_;
   void* handle_ = nullptr;
+  int64_t version_ = 0;
 };
 
 }  // namespace isomer::cuda

@@ -146,6 +146,8 @@ class Executor {
   struct Timed;
   // Of what was chosen for this program on this device.
   std::string ChoiceKey(absl::string_view what) const;
+  // Those that compute variants of a step; another version has other ways.
+  std::string LibrariesOf(const Step& step) const;
   absl::StatusOr<std::vector<Group>> Groups(
       const ExecutorOptions& options) const;
   // Opens the libraries that the program may use; without them there are the

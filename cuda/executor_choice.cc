@@ -109,6 +109,21 @@ std::string Executor::ChoiceKey(absl::string_view what) const {
   return key;
 }
 
+std::string Executor::LibrariesOf(const Step& step) const {
+  std::string out;
+  if (blas_ && absl::c_any_of(step.variants, [](const Variant& v) {
+        return v.library.has_value();
+      })) {
+    absl::StrAppend(&out, " cuBLASLt ", blas_->version());
+  }
+  if (dnn_ && absl::c_any_of(step.variants, [](const Variant& v) {
+        return v.dnn.has_value();
+      })) {
+    absl::StrAppend(&out, " cuDNN ", dnn_->version());
+  }
+  return out;
+}
+
 absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
     const ExecutorOptions& options) const {
   const int n = static_cast<int>(program_.steps.size());
@@ -131,12 +146,7 @@ absl::StatusOr<std::vector<Executor::Group>> Executor::Groups(
   std::vector<Group> groups;
   for (const auto& [text, members] : by_text) {
     const Step& step = program_.steps[members[0]];
-    // Another cuDNN has other engines.
-    const bool has_dnn = absl::c_any_of(
-        step.variants, [](const Variant& v) { return v.dnn.has_value(); });
-    const std::string with =
-        has_dnn && dnn_ ? absl::StrCat(" cuDNN ", dnn_->version()) : "";
-    Group group{members, ChoiceKey(absl::StrCat(text, with)), {}};
+    Group group{members, ChoiceKey(absl::StrCat(text, LibrariesOf(step))), {}};
     std::optional<std::string> chosen;
     if (options.cache) chosen = options.cache->Choice(group.key);
     const auto it = options.choices.find(step.signature);
