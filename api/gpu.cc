@@ -41,7 +41,8 @@ absl::StatusOr<GpuModel> GpuModel::Load(const Graph& graph,
   ASSIGN_OR_RETURN(const cost::CostModel cost,
                    cost::CostModel::Create(std::move(target)));
   const ir::Graph& ir = GraphAccess::Ir(graph);
-  ASSIGN_OR_RETURN(cuda::Program program, cuda::ProgramFor(*device, ir, cost));
+  ASSIGN_OR_RETURN(cuda::Program program,
+                   cuda::ProgramFor(*device, ir, cost, {.tf32 = options.tf32}));
   cuda::ExecutorOptions how;
   how.tune = options.tune;
   how.progress = options.progress;

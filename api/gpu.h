@@ -37,6 +37,8 @@ struct GpuOptions {
   std::string cache = "";
   // Times variants of kernels and takes the fastest; else the likeliest.
   bool tune = true;
+  // Products of f32 may round factors to TF32, which has ten bits.
+  bool tf32 = false;
   // Called now and then while kernels are compiled; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };

@@ -14,10 +14,11 @@ namespace isomer::cuda {
 namespace {
 
 // Of cublasLt.h, cublas_api.h and library_types.h.
-constexpr int kCompute32F = 68, kReal32F = 0, kReal16F = 2, kRealBf16 = 14;
+constexpr int kCompute32F = 68, kComputeTf32 = 77, kReal32F = 0, kReal16F = 2,
+              kRealBf16 = 14;
 constexpr int kDescTransA = 3, kDescTransB = 4;
 constexpr int kDescEpilogue = 7, kDescBias = 8;
-constexpr uint32_t kNoEpilogue = 1, kRelu = 2, kBias = 4;
+constexpr uint32_t kNoEpilogue = 1, kRelu = 2, kBias = 4, kGelu = 32;
 constexpr int kLayoutBatch = 5, kLayoutStride = 6;
 constexpr int kPrefWorkspace = 1, kPrefAlignA = 5;
 constexpr int32_t kPlain = 0, kTransposed = 1;
@@ -37,6 +38,15 @@ int TypeOf(DType dtype) {
   return dtype == DType::kF16    ? kReal16F
          : dtype == DType::kBF16 ? kRealBf16
                                  : kReal32F;
+}
+
+uint32_t EpilogueOf(const LibraryProduct& p) {
+  using Function = LibraryProduct::Function;
+  const uint32_t out = (p.function == Function::kRelu       ? kRelu
+                        : p.function == Function::kGeluTanh ? kGelu
+                                                            : 0) |
+                       (p.bias.pointer.empty() ? 0 : kBias);
+  return out == 0 ? kNoEpilogue : out;
 }
 
 absl::Status Check(int result, const char* what) {
@@ -125,15 +135,15 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
     }
   };
   RETURN_IF_ERROR(
-      Check(api_->new_desc(&shared->desc, kCompute32F, kReal32F), "a product"));
+      Check(api_->new_desc(&shared->desc, p.tf32 ? kComputeTf32 : kCompute32F,
+                           kReal32F),
+            "a product"));
   // The library's first factor is b, its second a; both as if transposed.
   const int32_t first = p.b_inner ? kTransposed : kPlain;
   const int32_t second = p.a_inner ? kPlain : kTransposed;
   api_->set_desc(shared->desc, kDescTransA, &first, sizeof(first));
   api_->set_desc(shared->desc, kDescTransB, &second, sizeof(second));
-  uint32_t epilogue =
-      (p.relu ? kRelu : 0) | (p.bias.pointer.empty() ? 0 : kBias);
-  if (epilogue == 0) epilogue = kNoEpilogue;
+  const uint32_t epilogue = EpilogueOf(p);
   api_->set_desc(shared->desc, kDescEpilogue, &epilogue, sizeof(epilogue));
   const int type = TypeOf(p.dtype);
   auto layout = [&](void** made, int64_t rows, int64_t columns, int64_t step,
@@ -197,11 +207,11 @@ absl::Status Blas::Run(const BlasProduct& product, const Buffers& buffers,
   void* const out = at(buffers.out, p.out.offset);
   const bool adds = !p.added.pointer.empty();
   const void* const added = adds ? at(buffers.added, p.added.offset) : out;
-  const float one = 1, beta = adds ? 1 : 0;
-  return Check(api_->run(handle_, s.desc, &one, at(buffers.b, p.b_offset), s.a,
-                         at(buffers.a, p.a_offset), s.b, &beta, added, s.added,
-                         out, s.out, &product.algorithm, at(workspace, 0),
-                         kWorkspaceBytes, stream),
+  const float scale = static_cast<float>(p.scale), beta = adds ? 1 : 0;
+  return Check(api_->run(handle_, s.desc, &scale, at(buffers.b, p.b_offset),
+                         s.a, at(buffers.a, p.a_offset), s.b, &beta, added,
+                         s.added, out, s.out, &product.algorithm,
+                         at(workspace, 0), kWorkspaceBytes, stream),
                "running a product");
 }
 

@@ -15,12 +15,6 @@ namespace isomer::cuda {
 
 namespace {
 
-// The number that all elements of a value or of an input are.
-std::optional<double> KnownNumber(const ProductCall& call, Value v) {
-  const Operand* input = Find(call, v);
-  return input != nullptr ? input->number : NumberOf(*call.graph, v);
-}
-
 // The number that scores are multiplied by before the softmax, if that is all
 // that is done to them.
 std::optional<double> ScaleOf(const ProductCall& call) {
@@ -34,8 +28,8 @@ std::optional<double> ScaleOf(const ProductCall& call) {
       continue;
     }
     if (!node.Is("mul")) return std::nullopt;
-    const auto first = KnownNumber(call, node.inputs[0]);
-    const auto second = KnownNumber(call, node.inputs[1]);
+    const auto first = NumberOf(call, node.inputs[0]);
+    const auto second = NumberOf(call, node.inputs[1]);
     if (!first && !second) return std::nullopt;
     scale *= first ? *first : *second;
     v = node.inputs[first ? 1 : 0];

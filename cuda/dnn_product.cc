@@ -10,7 +10,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cuda/product_index.h"
-#include "graph/match.h"
 #include "ops/dtype.h"
 #include "ops/status.h"
 
@@ -256,26 +255,7 @@ void UseOwnOrder(DnnProduct& p) {
   p.operations.push_back({Kind::kRelu, static_cast<int>(p.operations.size())});
 }
 
-std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
-  if (const auto splat = ir::SplatOf(graph, v)) return splat;
-  const ir::Node& node = graph.node(v.node);
-  if (node.op == nullptr) return std::nullopt;
-  if (node.Is("broadcast") || node.Is("reshape")) {
-    return UnroundedNumber(graph, node.inputs[0]);
-  }
-  if (!node.Is("mul")) return std::nullopt;
-  const auto a = UnroundedNumber(graph, node.inputs[0]);
-  const auto b = UnroundedNumber(graph, node.inputs[1]);
-  return a && b ? std::optional<double>(*a * *b) : std::nullopt;
-}
-
 }  // namespace
-
-std::optional<double> NumberOf(const ir::Graph& graph, Value v) {
-  const std::optional<double> number = UnroundedNumber(graph, v);
-  if (!number) return std::nullopt;
-  return RoundTo(graph.type(v).dtype, *number);
-}
 
 bool IsAligned(const DnnTensor& t, DType dtype) {
   const int64_t chunk = 16 / ByteSize(dtype);

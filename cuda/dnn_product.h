@@ -53,10 +53,6 @@ struct DnnProduct {
 // All that there is to say of it: equal products have equal texts.
 std::string DnnText(const DnnProduct& product);
 
-// The number that all elements of a value are, where the graph shows it: as
-// ir::SplatOf, or as a view or a product of such values.
-std::optional<double> NumberOf(const ir::Graph& graph, Value v);
-
 // True if it can be read and written 16 bytes at a time.
 bool IsAligned(const DnnTensor& tensor, DType dtype);
 

@@ -12,11 +12,9 @@ namespace isomer::cuda {
 
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
                                    const cost::CostModel& cost,
-                                   std::optional<int64_t> part_of_bytes) {
-  ProgramOptions how;
-  how.part_of_bytes = part_of_bytes;
-  how.units = device.units();
-  return MakeProgram(graph, cost, how);
+                                   ProgramOptions options) {
+  options.units = device.units();
+  return MakeProgram(graph, cost, options);
 }
 
 absl::StatusOr<std::unique_ptr<Executor>> Executor::Create(

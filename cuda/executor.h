@@ -66,10 +66,10 @@ struct StepSpan {
   double start = 0, ready = 0, end = 0;
 };
 
-// The program of a graph for a device; see ProgramOptions::part_of_bytes.
+// The program of a graph for a device, of so many multiprocessors as it has.
 absl::StatusOr<Program> ProgramFor(const Device& device, const ir::Graph& graph,
                                    const cost::CostModel& cost,
-                                   std::optional<int64_t> part_of_bytes = {});
+                                   ProgramOptions options = {});
 
 class Executor {
  public:

@@ -37,10 +37,11 @@ std::vector<int> ResultsOf(const Step& step) {
   return out;
 }
 
-bool AreNear(const std::vector<Tensor>& got, const std::vector<Tensor>& want) {
+bool AreNear(const std::vector<Tensor>& got, const std::vector<Tensor>& want,
+             bool tf32) {
   for (size_t i = 0; i < want.size(); ++i) {
     if (runtime::RelativeError(got[i], want[i]) >
-        runtime::DefaultTolerance(want[i].type.dtype)) {
+        runtime::DefaultTolerance(want[i].type.dtype, tf32)) {
       return false;
     }
   }
@@ -156,7 +157,8 @@ absl::StatusOr<std::vector<Executor::Timed>> Executor::NearlyFastest(
         ASSIGN_OR_RETURN(want, ResultsOfNoise(step, *ours));
       }
       ASSIGN_OR_RETURN(const auto got, ResultsOfNoise(step, t.kernel));
-      if (!AreNear(got, *want)) continue;
+      const Variant& v = step.variants[t.kernel.place];
+      if (!AreNear(got, *want, v.library && v.library->tf32)) continue;
     }
     out.push_back(std::move(t));
   }

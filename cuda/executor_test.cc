@@ -152,7 +152,7 @@ class OnDevice : public ::testing::Test {
     }
     for (size_t i = 0; i < want.size(); ++i) {
       EXPECT_LE(runtime::RelativeError((*got)[i], want[i]),
-                runtime::DefaultTolerance(want[i].type.dtype))
+                runtime::DefaultTolerance(want[i].type.dtype, how.tf32))
           << text;
     }
   }
@@ -292,7 +292,7 @@ TEST_F(OnDevice, ProductsOfConstantsAndOfInputs) {
       true, "held");
 }
 
-// What a library adds and cuts off by itself.
+// What a library multiplies by, adds and computes by itself.
 TEST_F(OnDevice, ProductsOfTheLibrary) {
   for (const char* type : {"f16", "bf16", "f32"}) {
     for (int m : {1, 7, 130}) {
@@ -301,16 +301,27 @@ TEST_F(OnDevice, ProductsOfTheLibrary) {
           "input x: ", type, "[", m, ",520]\ninput w: ", type,
           "[520,264]\ninput b: ", type, "[264]\ninput z: ", s,
           "\ns = relu(z)\nm = matmul(x, w)\nc = broadcast(b, shape=[", m,
-          " 264], dims=[1])\n");
+          " 264], dims=[1])\nconst h: ", type, "[] = 0.125\nd = broadcast(h, ",
+          "shape=[", m, " 264], dims=[])\nn = mul(m, d)\n");
       for (const char* rest :
            {"a = add(m, c)\noutput y = a\n", "a = add(s, m)\noutput y = a\n",
             "r = relu(m)\noutput y = r\n",
             "a = add(m, c)\nt = add(s, a)\nr = relu(t)\noutput y = r\n",
-            "a = add(m, c)\nr = relu(a)\nt = add(r, s)\noutput y = t\n"}) {
+            "a = add(m, c)\nr = relu(a)\nt = add(r, s)\noutput y = t\n",
+            "a = add(s, n)\noutput y = a\n",
+            "a = add(n, c)\nt = gelu_tanh(a)\noutput y = t\n"}) {
         Compare(absl::StrCat(start, rest, "output k = s\n"), m == 130);
       }
     }
   }
+}
+
+// On request.
+TEST_F(OnDevice, RoundedProductsOfTheLibrary) {
+  Compare(
+      "input x: f32[130,520]\ninput w: f32[520,264]\nm = matmul(x, w)\n"
+      "r = relu(m)\noutput y = r\n",
+      true, "tf32", {.tf32 = true});
 }
 
 TEST_F(OnDevice, Attention) {

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/product_index.h"
+#include "graph/match.h"
 #include "graph/move_bytes.h"
+#include "ops/dtype.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -285,6 +288,19 @@ const Operand* At(const ProductCall& call, const OperandRun& run) {
   return it == call.inputs.end() ? nullptr : &*it;
 }
 
+std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
+  if (const auto splat = ir::SplatOf(graph, v)) return splat;
+  const ir::Node& node = graph.node(v.node);
+  if (node.op == nullptr) return std::nullopt;
+  if (node.Is("broadcast") || node.Is("reshape")) {
+    return UnroundedNumber(graph, node.inputs[0]);
+  }
+  if (!node.Is("mul")) return std::nullopt;
+  const auto a = UnroundedNumber(graph, node.inputs[0]);
+  const auto b = UnroundedNumber(graph, node.inputs[1]);
+  return a && b ? std::optional<double>(*a * *b) : std::nullopt;
+}
+
 }  // namespace
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
@@ -366,8 +382,20 @@ std::optional<LibraryProduct> AsLibraryProduct(const Product& p) {
   return out;
 }
 
+std::optional<double> NumberOf(const ir::Graph& graph, Value v) {
+  const std::optional<double> number = UnroundedNumber(graph, v);
+  if (!number) return std::nullopt;
+  return RoundTo(graph.type(v).dtype, *number);
+}
+
+std::optional<double> NumberOf(const ProductCall& call, Value v) {
+  const Operand* operand = Find(call, v);
+  return operand != nullptr ? operand->number : NumberOf(*call.graph, v);
+}
+
 absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
     const ProductCall& call, const Product& p, LibraryProduct library) {
+  using Function = LibraryProduct::Function;
   ElementCode code = NewCode(call);
   const Indices i = NewIndices(code, p);
   // Where the element at the product's indices lies, if rows are contiguous.
@@ -394,12 +422,27 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
                      Forward(*call.graph, id, index[from], code.intervals()));
     last = id;
     if (node.Is("reshape") || node.Is("transpose")) continue;
-    if (node.Is("relu")) {
-      library.relu = true;
+    if (library.function != Function::kNone) return std::nullopt;
+    // The library's gelu of single precision is rounded.
+    if (node.Is("relu") || (node.Is("gelu_tanh") && p.dtype != DType::kF32)) {
+      library.function =
+          node.Is("relu") ? Function::kRelu : Function::kGeluTanh;
       continue;
     }
-    if (!node.Is("add") || library.relu) return std::nullopt;
+    if (node.inputs.size() != 2) return std::nullopt;
     const Value other = node.inputs[node.inputs[0].node == from ? 1 : 0];
+    if (node.Is("mul")) {
+      const std::optional<double> number = NumberOf(call, other);
+      const bool first =
+          library.added.pointer.empty() && library.bias.pointer.empty();
+      // A library does not multiply by 0.
+      if (!first || !number || *number == 0 || !std::isfinite(*number)) {
+        return std::nullopt;
+      }
+      library.scale *= *number;
+      continue;
+    }
+    if (!node.Is("add")) return std::nullopt;
     if (index.count(other.node)) return std::nullopt;
     ASSIGN_OR_RETURN(const auto source, code.SourceOf(other, index[id]));
     const Operand* o = source ? Find(call, source->value) : nullptr;

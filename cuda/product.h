@@ -97,20 +97,29 @@ struct LibraryMatrix {
 
 // A product as libraries take it. `a_inner`: k is contiguous in a; otherwise m
 // is. Steps are those of the other index, in elements, offsets too. The library
-// adds `added` and the row `bias`, and then takes what is less than 0 as 0 if
-// `relu`.
+// multiplies the product by `scale`, adds `added` and the row `bias`, and takes
+// the function of that. With `tf32` it may round factors to ten bits.
 struct LibraryProduct {
+  enum class Function { kNone, kRelu, kGeluTanh };
   DType dtype = DType::kF16;
   int64_t batch = 1, m = 1, n = 1, k = 1;
   bool a_inner = true, b_inner = false;
   int64_t a_step = 0, b_step = 0, a_batch = 0, b_batch = 0;
   int64_t a_offset = 0, b_offset = 0;
   LibraryMatrix added = {}, bias = {}, out = {};
-  bool relu = false;
+  double scale = 1;
+  Function function = Function::kNone;
+  bool tf32 = false;
 };
 
 // The product in that form, if it has it.
 std::optional<LibraryProduct> AsLibraryProduct(const Product& product);
+
+// The number that all elements of a value are, where the graph shows it: as
+// ir::SplatOf, or as a view or a product of such values.
+std::optional<double> NumberOf(const ir::Graph& graph, Value v);
+// The same of a value of a call's graph, which may be an operand.
+std::optional<double> NumberOf(const ProductCall& call, Value v);
 
 // The same with all that comes after the product, if a library takes that.
 absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cuda/graph_case.h"
 #include "cuda/held_kernel.h"
 #include "cuda/late_epilogues.h"
@@ -324,6 +325,69 @@ TEST(ProductSteps, WhatFollowsALargeProductIsLeftToItsReader) {
   EXPECT_EQ(after_library("u = matmul(x, b)\nw = transpose(u, perm=[1 0])\n"
                           "y = matmul(w, t)\noutput y = y\n"),
             "library library+kernel library ");
+}
+
+// "kernel" if something is left for one of its own behind a library's product.
+TEST(ProductSteps, LibrariesScaleAddAndCompute) {
+  // A row, a number, zeros.
+  const std::string row =
+      "input b: T[512]\nc = broadcast(b, shape=[512 512], dims=[1])\n";
+  const std::string number =
+      "const h: T[] = 0.125\nd = broadcast(h, shape=[512 512], dims=[])\n";
+  const std::string zeros =
+      "const o: T[] = 0\nz = broadcast(o, shape=[512 512], dims=[])\n";
+  auto with = [](const std::string& rest, const std::string& type = "f16") {
+    const auto p = ProgramOf(absl::StrReplaceAll(
+        "input x: T[512,512]\nconst w: T[512,512] = 0.5\nm = matmul(x, w)\n" +
+            rest + "output y = y\n",
+        {{"T", type}}));
+    EXPECT_TRUE(p.ok()) << p.status();
+    EXPECT_EQ(p->steps.size(), 1u) << StepNames(*p);
+    const std::vector<Variant> found = VariantsOf(*p, "library");
+    EXPECT_EQ(found.size(), 1u);
+    EXPECT_TRUE(VariantsOf(*p, "tf32").empty());
+    const LibraryProduct& l = *found[0].library;
+    return absl::StrCat(found[0].source ? "kernel " : "", l.scale,
+                        l.bias.pointer.empty() ? "" : " row",
+                        l.added.pointer.empty() ? "" : " tensor",
+                        l.function == LibraryProduct::Function::kRelu ? " relu"
+                        : l.function == LibraryProduct::Function::kGeluTanh
+                            ? " gelu_tanh"
+                            : "");
+  };
+  EXPECT_EQ(with(number + "y = mul(m, d)\n"), "0.125");
+  EXPECT_EQ(with(row + number +
+                 "n = mul(d, m)\na = add(n, c)\nt = add(x, a)\n"
+                 "y = relu(t)\n"),
+            "0.125 row tensor relu");
+  EXPECT_EQ(with(row + "a = add(m, c)\ny = gelu_tanh(a)\n"), "1 row gelu_tanh");
+  // Single precision would be rounded.
+  EXPECT_EQ(with("y = gelu_tanh(m)\n", "f32"), "kernel 1");
+  // Another function, in another order, of tensors, by nothing.
+  for (const std::string& rest :
+       {std::string("y = gelu(m)\n"),
+        row + number + "a = add(m, c)\ny = mul(a, d)\n",
+        std::string("y = mul(m, x)\n"), zeros + "y = mul(m, z)\n",
+        std::string("r = relu(m)\ny = gelu_tanh(r)\n")}) {
+    EXPECT_EQ(with(rest), "kernel 1") << rest;
+  }
+}
+
+TEST(ProductSteps, FactorsAreRoundedOnRequest) {
+  const auto graph = ir::ParseGraph(
+      "input x: f32[512,512]\nconst w: f32[512,512] = 0.5\n"
+      "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n");
+  ASSERT_TRUE(graph.ok()) << graph.status();
+  for (const bool asked : {false, true}) {
+    const auto p = MakeProgram(*graph, H200(), {.tf32 = asked});
+    ASSERT_TRUE(p.ok()) << p.status();
+    const std::vector<Variant> rounded = VariantsOf(*p, "tf32");
+    EXPECT_EQ(rounded.size(), asked ? 1u : 0u);
+    for (const Variant& v : rounded) EXPECT_TRUE(v.library->tf32);
+    for (const Variant& v : VariantsOf(*p, "library")) {
+      EXPECT_FALSE(v.library->tf32);
+    }
+  }
 }
 
 TEST(ProductSteps, JoinedProductsComputeTheSame) {

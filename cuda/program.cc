@@ -131,6 +131,7 @@ class Maker {
       const std::string name = absl::StrCat("in", out.inputs.size());
       out.inputs.push_back(
           {inner, {name, graph_->type(reads[i]).dtype, s.offset, s.steps}});
+      out.inputs.back().number = NumberOf(*graph_, reads[i]);
       if (s.buffer != kNowhere) {
         Describe(reads[i], program_.buffers[s.buffer], out.inputs.back());
       }
@@ -336,9 +337,6 @@ class Maker {
     auto scores = CallOf(one), values = CallOf(two);
     if (!scores || !values) return false;
     scores->two_places = values->two_places = true;
-    for (size_t i = 0; i < one.inputs.size(); ++i) {
-      scores->inputs[i].number = NumberOf(*graph_, one.values[i]);
-    }
     const Storage to = placement_.NewStorage(result);
     scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
     values->output =
@@ -512,6 +510,13 @@ class Maker {
       buffers = WithB(o, p, Order::kPlain, std::move(buffers));
       if (buffers == o.buffers) return absl::OkStatus();
     }
+    auto add = [&](Variant v) {
+      step.variants.push_back(v);
+      if (!options_.tf32 || p.dtype != DType::kF32) return;
+      v.name = "tf32";
+      v.library->tf32 = true;
+      step.variants.push_back(std::move(v));
+    };
     const bool alone = whole.has_value();
     if (alone) library = std::move(whole);
     library->out.step = alone ? library->out.step : p.n;
@@ -526,7 +531,7 @@ class Maker {
     }
     if (alone) {
       v.out = to.buffer;
-      step.variants.push_back(std::move(v));
+      add(std::move(v));
       return absl::OkStatus();
     }
     const TensorType& type = o.graph->type(call.core);
@@ -542,7 +547,7 @@ class Maker {
     ASSIGN_OR_RETURN(const KernelSource rest,
                      ElementKernel(*o.graph, inputs, {call.output}));
     v.source = [rest]() -> absl::StatusOr<KernelSource> { return rest; };
-    step.variants.push_back(std::move(v));
+    add(std::move(v));
     return absl::OkStatus();
   }
 

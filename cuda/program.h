@@ -137,6 +137,8 @@ struct ProgramOptions {
   // That stay in its cache from run to run, or from tile to tile.
   int64_t cached_bytes = int64_t{40} << 20;
   int streams = 4;  // at most
+  // Libraries may round factors of products of f32 to ten bits.
+  bool tf32 = false;
   // Given for a part of a model with constants of so many bytes: images that it
   // reads and makes lie as they do within the model.
   std::optional<int64_t> part_of_bytes = {};

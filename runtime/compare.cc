@@ -27,7 +27,8 @@ double RelativeError(const Tensor& got, const Tensor& want) {
   return largest == 0 ? kInfinity : difference / largest;
 }
 
-double DefaultTolerance(DType dtype) {
+double DefaultTolerance(DType dtype, bool tf32) {
+  if (tf32 && dtype == DType::kF32) return DefaultTolerance(DType::kF16);
   switch (dtype) {
     case DType::kF64:
       return 1e-12;

@@ -12,8 +12,9 @@ namespace isomer::runtime {
 double RelativeError(const Tensor& got, const Tensor& want);
 
 // What rounding alone may amount to in a model of this type: the unit in the
-// last place times a margin for the depth of real networks.
-double DefaultTolerance(DType dtype);
+// last place times a margin for the depth of real networks. With `tf32`
+// products of f32 may round factors to as many bits as f16 has.
+double DefaultTolerance(DType dtype, bool tf32 = false);
 
 }  // namespace isomer::runtime
 

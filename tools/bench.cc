@@ -114,7 +114,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   const std::string device = args.String("device", "cuda:0");
   if (device == kNoDevice) {
     for (const char* flag :
-         {"check", "original-out", "out", "kernels", "trace"}) {
+         {"check", "original-out", "out", "kernels", "trace", "tf32"}) {
       if (!args.Has(flag)) continue;
       return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
     }
@@ -129,6 +129,7 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
     ASSIGN_OR_RETURN(request.clock, cuda::Clock::Create(request.device));
   }
   request.tune = !args.Has("no-tune");
+  request.tf32 = args.Has("tf32");
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
   request.outputs = args.Has("out") || args.Has("original-out");
@@ -314,6 +315,7 @@ Verb BenchVerb() {
   flags.push_back({"budget", "TIME", "how long to search (default 10s)"});
   flags.push_back({"original-only", "", "measure the model as it is alone"});
   flags.push_back({"no-tune", "", "take the likeliest kernels, time none"});
+  flags.push_back({"tf32", "", "let products of f32 round factors to TF32"});
   flags.push_back(
       {"cache", "FOLDER", "where compiled kernels and choices are kept"});
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});

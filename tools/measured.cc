@@ -49,7 +49,8 @@ double FloorUs(const cuda::Program& p, const cost::Target& target) {
 // Compares what came of the inputs with the CPU's results.
 absl::Status CheckResults(const ir::Graph& graph,
                           const std::map<std::string, Tensor>& inputs,
-                          const std::vector<Tensor>& got, Measured& m) {
+                          const std::vector<Tensor>& got, bool tf32,
+                          Measured& m) {
   ir::EvaluateOptions how;
   how.run = runtime::FastKernels();
   ASSIGN_OR_RETURN(const std::vector<Tensor> want,
@@ -58,8 +59,8 @@ absl::Status CheckResults(const ir::Graph& graph,
   for (size_t i = 0; i < got.size(); ++i) {
     const double error = runtime::RelativeError(got[i], want[i]);
     m.error = std::max(*m.error, error);
-    m.agrees =
-        m.agrees && error <= runtime::DefaultTolerance(want[i].type.dtype);
+    m.agrees = m.agrees &&
+               error <= runtime::DefaultTolerance(want[i].type.dtype, tf32);
   }
   return absl::OkStatus();
 }
@@ -145,7 +146,8 @@ Measured Foreseen(const cuda::Program& program, const MeasureRequest& request) {
 absl::StatusOr<Running> Start(const ir::Graph& graph,
                               const MeasureRequest& request) {
   ASSIGN_OR_RETURN(cuda::Program program,
-                   cuda::ProgramFor(*request.device, graph, *request.cost));
+                   cuda::ProgramFor(*request.device, graph, *request.cost,
+                                    {.tf32 = request.tf32}));
   Measured m = Foreseen(program, request);
   cuda::ExecutorOptions options;
   options.tune = request.tune;
@@ -161,7 +163,7 @@ absl::StatusOr<Running> Start(const ir::Graph& graph,
   ASSIGN_OR_RETURN(const auto inputs, runtime::RandomInputs(graph, 0));
   ASSIGN_OR_RETURN(std::vector<Tensor> outputs, executor->Run(inputs));
   if (request.check) {
-    RETURN_IF_ERROR(CheckResults(graph, inputs, outputs, m));
+    RETURN_IF_ERROR(CheckResults(graph, inputs, outputs, request.tf32, m));
   }
   if (request.outputs) m.outputs = std::move(outputs);
   return Running{std::move(executor), std::move(m)};

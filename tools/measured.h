@@ -59,7 +59,7 @@ struct MeasureRequest {
   std::shared_ptr<cuda::Clock> clock;    // of the device
   const cost::CostModel* cost = nullptr;
   const cost::Profile* profile = nullptr;
-  bool tune = true, check = false, outputs = false;
+  bool tune = true, tf32 = false, check = false, outputs = false;
   bool steps = false, trace = false;
   cuda::ExecutorOptions::Streams streams =
       cuda::ExecutorOptions::Streams::kTimed;

@@ -278,7 +278,8 @@ class Profiler {
       return std::nullopt;
     }
     auto program = cuda::ProgramFor(*request_.measure.device, *graph,
-                                    *request_.measure.cost, c.constant_bytes);
+                                    *request_.measure.cost,
+                                    {.part_of_bytes = c.constant_bytes});
     if (!program.ok()) return std::nullopt;
     return Alone{c.signature, *std::move(graph), *std::move(program)};
   }
