@@ -432,14 +432,13 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
     if (node.inputs.size() != 2) return std::nullopt;
     const Value other = node.inputs[node.inputs[0].node == from ? 1 : 0];
     if (node.Is("mul")) {
-      const std::optional<double> number = NumberOf(call, other);
-      const bool first =
-          library.added.pointer.empty() && library.bias.pointer.empty();
-      // A library does not multiply by 0.
-      if (!first || !number || *number == 0 || !std::isfinite(*number)) {
+      library.scale *= NumberOf(call, other).value_or(0);
+      const auto scale = static_cast<float>(library.scale);
+      // A library does not multiply what it adds, nor anything by 0.
+      if (!library.added.pointer.empty() || !library.bias.pointer.empty() ||
+          scale == 0 || !std::isfinite(scale)) {
         return std::nullopt;
       }
-      library.scale *= *number;
       continue;
     }
     if (!node.Is("add")) return std::nullopt;
