@@ -2,7 +2,6 @@
 #include "cuda/program.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,11 +10,9 @@
 #include "absl/strings/str_cat.h"
 #include "cuda/attention_kernel.h"
 #include "cuda/attention_plan.h"
-#include "cuda/bulk_kernel.h"
 #include "cuda/cold_constants.h"
 #include "cuda/dnn_attention.h"
 #include "cuda/element_kernel.h"
-#include "cuda/general_kernel.h"
 #include "cuda/held_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "cuda/late_epilogues.h"
@@ -26,9 +23,8 @@
 #include "cuda/pool_kernel.h"
 #include "cuda/prepare.h"
 #include "cuda/product.h"
-#include "cuda/product_kernel.h"
+#include "cuda/product_variants.h"
 #include "cuda/schedule.h"
-#include "cuda/warpgroup_kernel.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -41,12 +37,6 @@ namespace {
 constexpr double kLibraryFlops = 1e6;
 constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
 constexpr double kDnnAttentionFlops = 2e8;
-// Of 374 products whose variants were timed, warps alone did none of the large
-// ones fastest and few of those in between, but for those of few rows, the copy
-// engine none of the small.
-constexpr double kLargeFlops = 4e8, kSomeFlops = 1e8, kSmallFlops = 2e7;
-constexpr int64_t kFewRows = 16, kManyRows = 1024;
-constexpr size_t kFewTilings = 3;
 constexpr int kMaxLanes = 256;  // of a row
 // Constants and inputs of so many bytes at most are brought to the cache while
 // the kernel before still runs. Larger constants are weights, which products
@@ -400,60 +390,18 @@ class Maker {
     const Storage to = placement_.NewStorage(v);
     call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
-    std::vector<Tiling> tilings = Tilings(p, options_.units);
-    const std::vector<WarpgroupTiling> groups =
-        WarpgroupTilings(p, options_.units);
-    const bool general = tilings.empty();
-    if (general && p.convolution && p.batch > 1) return false;
-    if (groups.size() > 1 && p.m > kFewRows) {
-      if (p.flops() >= kLargeFlops) {
-        tilings.clear();
-      } else if (tilings.size() > kFewTilings &&
-                 (p.flops() >= kSomeFlops || p.m >= kManyRows)) {
-        tilings.resize(kFewTilings);
-      }
-    }
+    std::vector<OwnVariant> own = OwnVariants(o.graph, call, p, options_);
+    if (own.empty()) return false;
     Step step = NewStep(k, o);
     step.flops = p.flops();
     step.bytes += BytesOf(graph_->type(v));
     step.arguments.push_back(to.buffer);
-    // The graph that the call points at lives as long as the variants.
-    const auto keep = o.graph;
-    for (const Tiling& t : tilings) {
-      step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                 return TiledProduct(call, p, t);
-                               }});
-    }
-    for (const HeldTiling& t : HeldTilings(call, p, options_.units)) {
-      Variant held{t.ToString(),
-                   [keep, call, p, t] { return HeldProduct(call, p, t); }};
-      if (t.panels) {
-        held.arguments = WithB(o, p, Order::kPanels, step.arguments);
-        if (held.arguments == step.arguments) continue;
+    for (OwnVariant& v : own) {
+      if (v.panels) {
+        v.variant.arguments = WithB(o, p, Order::kPanels, step.arguments);
+        if (v.variant.arguments == step.arguments) continue;
       }
-      step.variants.push_back(std::move(held));
-    }
-    for (const WarpgroupTiling& t : groups) {
-      step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                 return WarpgroupProduct(call, p, t);
-                               }});
-    }
-    for (const BulkTiling& t :
-         BulkTilings(p, options_.units, options_.cached_bytes)) {
-      if (p.flops() < kSmallFlops) break;
-      step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                 return BulkProduct(call, p, t);
-                               }});
-    }
-    if (p.depthwise) {
-      step.variants.push_back(
-          {"depthwise", [keep, call, p] { return DepthwiseKernel(call, p); }});
-    } else if (general) {
-      for (const GeneralTiling& t : GeneralTilings(p, options_.units)) {
-        step.variants.push_back({t.ToString(), [keep, call, p, t] {
-                                   return GeneralProduct(call, p, t);
-                                 }});
-      }
+      step.variants.push_back(std::move(v.variant));
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
     if (p.parts == 1 || p.m > kFewRows) {
@@ -705,73 +653,7 @@ class Maker {
   ColdConstants cold_;
 };
 
-// What a kernel computes with, and what it makes.
-using Ends = std::pair<std::set<Value>, Value>;
-
-// The values that views are of, which no kernel makes.
-std::map<Value, Value> Viewed(const ir::Graph& graph,
-                              const std::vector<cost::Kernel>& kernels) {
-  std::map<Value, Value> out;
-  for (const cost::Kernel& k : kernels) {
-    if (k.launches || k.outputs.size() != 1) continue;
-    std::vector<Value> of;
-    absl::c_copy_if(k.inputs, std::back_inserter(of),
-                    [&](Value v) { return !graph.IsConstant(v); });
-    if (of.size() == 1) out.insert({k.outputs[0], of[0]});
-  }
-  return out;
-}
-
-std::optional<Ends> EndsOf(const ir::Graph& graph, const cost::Kernel& k,
-                           const std::map<Value, Value>& viewed,
-                           const std::map<Value, Value>* values = nullptr) {
-  if (!k.launches || k.outputs.size() != 1) return std::nullopt;
-  const auto at = [&](Value v) { return values ? values->at(v) : v; };
-  Ends out{{}, at(k.outputs[0])};
-  for (Value v : k.inputs) {
-    if (graph.IsConstant(v)) continue;
-    for (auto it = viewed.find(v); it != viewed.end(); it = viewed.find(v)) {
-      v = it->second;
-    }
-    out.first.insert(at(v));
-  }
-  return out;
-}
-
-// Those that are launched, with the names that a search has for some.
-std::vector<PlannedKernel> Launched(
-    const ir::Graph& graph, const std::vector<cost::Kernel>& kernels,
-    const std::map<Ends, std::string>& searched = {}) {
-  std::vector<PlannedKernel> out;
-  const std::map<Value, Value> viewed = Viewed(graph, kernels);
-  for (const cost::Kernel& k : kernels) {
-    if (!k.launches) continue;
-    const double us = static_cast<double>(k.time_ps) * 1e-6;
-    out.push_back({k.family, k.signature, us});
-    const std::optional<Ends> ends = EndsOf(graph, k, viewed);
-    const auto it = ends ? searched.find(*ends) : searched.end();
-    if (it != searched.end()) out.back().searched_as = it->second;
-  }
-  return out;
-}
-
 }  // namespace
-
-absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
-    const ir::Graph& graph, const cost::CostModel& cost) {
-  std::map<Value, Value> values;
-  ASSIGN_OR_RETURN(const ir::Graph prepared, Prepare(graph, &values));
-  std::map<Ends, std::string> searched;
-  const std::vector<cost::Kernel> kernels = cost.MakePlan(graph).Kernels(graph);
-  const std::map<Value, Value> viewed = Viewed(graph, kernels);
-  for (const cost::Kernel& k : kernels) {
-    if (const auto ends = EndsOf(graph, k, viewed, &values)) {
-      searched[*ends] = k.signature;
-    }
-  }
-  return Launched(prepared, cost.MakePlan(prepared).Kernels(prepared),
-                  searched);
-}
 
 absl::StatusOr<Program> MakeProgram(const ir::Graph& graph,
                                     const cost::CostModel& cost,

@@ -19,6 +19,7 @@
 #include "cost_model/cost.h"
 #include "cuda/dnn_product.h"
 #include "cuda/kernel.h"
+#include "cuda/planned_kernels.h"
 #include "cuda/product.h"
 #include "graph/graph.h"
 #include "ops/onnx_node.h"
@@ -69,15 +70,6 @@ struct Step {
   const std::vector<int>& ArgumentsOf(const Variant& v) const {
     return v.arguments.empty() && !v.library ? arguments : v.arguments;
   }
-};
-
-// A kernel as the cost model planned it.
-struct PlannedKernel {
-  std::string family, signature;
-  double us = 0;  // as the cost model says
-  // What the same kernel is called in the graph as it was before it was
-  // prepared, which a search plans; "" if there is none.
-  std::string searched_as = {};
 };
 
 struct ProgramInput {
@@ -145,10 +137,6 @@ struct ProgramOptions {
   // Called now and then while constants are folded; false stops.
   std::function<bool(int done, int total)> progress = nullptr;
 };
-
-// What the cost model plans for the graph as it is prepared for a device.
-absl::StatusOr<std::vector<PlannedKernel>> PlannedKernels(
-    const ir::Graph& graph, const cost::CostModel& cost);
 
 // Plans the graph with the cost model and generates its kernels. An operator
 // without a kernel is an Unimplemented error that names it.

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cuda/graph_case.h"
+#include "cuda/planned_kernels.h"
 #include "cuda/program_testing.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"

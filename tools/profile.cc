@@ -19,6 +19,7 @@
 #include "cost_model/cost.h"
 #include "cuda/executor.h"
 #include "cuda/kernel_uses.h"
+#include "cuda/planned_kernels.h"
 #include "graph/for_all.h"
 #include "ops/status.h"
 #include "runtime/random_inputs.h"
