@@ -20,8 +20,8 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr int kStep = 64;  // of k
-constexpr int kPitch = 8;  // floats after each row of sums
+constexpr int kStep = 64;               // of k
+constexpr int kPitch = 8;               // floats after each row of sums
 constexpr int kAheadBytes = 64 * 1024;  // of b, that a block asks for early
 
 // Results are stored from the registers where no other block has a part of
