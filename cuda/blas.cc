@@ -40,7 +40,7 @@ int TypeOf(DType dtype) {
                                  : kReal32F;
 }
 
-uint32_t EpilogueOf(const LibraryProduct& p) {
+uint32_t EpilogueCode(const LibraryProduct& p) {
   using Function = LibraryProduct::Function;
   const uint32_t out = (p.function == Function::kRelu       ? kRelu
                         : p.function == Function::kGeluTanh ? kGelu
@@ -143,7 +143,7 @@ absl::StatusOr<std::vector<std::shared_ptr<const BlasProduct>>> Blas::Products(
   const int32_t second = p.a_inner ? kPlain : kTransposed;
   api_->set_desc(shared->desc, kDescTransA, &first, sizeof(first));
   api_->set_desc(shared->desc, kDescTransB, &second, sizeof(second));
-  const uint32_t epilogue = EpilogueOf(p);
+  const uint32_t epilogue = EpilogueCode(p);
   api_->set_desc(shared->desc, kDescEpilogue, &epilogue, sizeof(epilogue));
   const int type = TypeOf(p.dtype);
   auto layout = [&](void** made, int64_t rows, int64_t columns, int64_t step,

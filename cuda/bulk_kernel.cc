@@ -156,6 +156,9 @@ constexpr char kBody[] = R"(
   const int count = first + EACH < STEPS ? EACH : STEPS - first;
   const iso_u32 start = (iso_shared(memory) + 1023) & ~1023u;
   const iso_u32 a_stage = start, b_stage = start + STAGES * A_BYTES;
+  // Sums that are given lie behind the stages.
+  unsigned char* const given =
+      memory + (b_stage - iso_shared(memory)) + STAGES * B_BYTES;
   const iso_u32 full = iso_shared(barriers), empty = full + 8 * STAGES;
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
@@ -359,9 +362,8 @@ SAVE
 // To other warps, as the type that the product has, in rows.
 constexpr char kGive[] = R"(
       if (i > 0) iso_await(TAKEN + warp / 4, 128 + TAKERS);
-      VALUE* const sums = (VALUE*)(memory + (b_stage - iso_shared(memory))) +
-                          STAGES * (B_BYTES / 2) +
-                          (warp * 16 + lane / 4) * PITCH + lane % 4 * 2;
+      VALUE* const sums =
+          (VALUE*)given + (warp * 16 + lane / 4) * PITCH + lane % 4 * 2;
 #pragma unroll
       for (int j = 0; j < TN / 4; ++j) {
         const iso_pack<VALUE, 2> two = {{iso_store_as<VALUE>(d[0][2 * j]),
@@ -375,9 +377,7 @@ constexpr char kGive[] = R"(
 constexpr char kTake[] = R"(
   } else if (warp > WARPS) {
     enum { TOGETHER = 4 };
-    const VALUE* const sums =
-        (const VALUE*)(memory + (b_stage - iso_shared(memory))) +
-        STAGES * (B_BYTES / 2) + lane * 8;
+    const VALUE* const sums = (const VALUE*)given + lane * 8;
     iso_wait();
     for (int i = 0; i < tiles; ++i) {
       go_to(i);
@@ -504,7 +504,6 @@ std::vector<BulkTiling> BulkTilings(const Product& p, int units,
   // many rows as columns are computed at a time, and less from the cache by
   // pairs. What is at its limit of power is faster for it.
   BulkTiling wide{128, 256, 3, 1, units, true};
-  wide.group = 16;
   if (p.n % kAsideWidth == 0 && kAsideWidth % p.parts == 0 &&
       Blocks(p, wide) > 2 * units && 2 * (p.m + p.n) * p.k > cached_bytes) {
     out.push_back(wide);
@@ -554,9 +553,9 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
       "       B_FIRST = %d, B_ALONG_N = %d, AHEAD = %d };\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
       t.tm, t.tn, t.stages, t.split, t.threads(), t.stay > 0 ? 1 : 0,
-      t.turns() ? 1 : 0, t.pair ? 1 : 0, t.helpers(), t.halves(),
-      t.pair ? t.group / 2 : t.group, kPitch, width, ReadyOf(call, p).b ? 1 : 0,
-      along_n ? 1 : 0, AheadSteps(call, p, t), p.m, p.n, p.k);
+      t.turns() ? 1 : 0, t.pair ? 1 : 0, t.helpers(), t.halves(), t.group(),
+      kPitch, width, ReadyOf(call, p).b ? 1 : 0, along_n ? 1 : 0,
+      AheadSteps(call, p, t), p.m, p.n, p.k);
   KernelSource out;
   out.maps = {MapOf(call, p.a.pointer, matrices.a_offset, p.k, p.m,
                     matrices.a_step, kStep, t.tm),

@@ -22,7 +22,6 @@ namespace isomer::cuda {
 struct BulkTiling {
   int tm = 128, tn = 128, stages = 4, split = 1, stay = 0;
   bool aside = false, pair = false;
-  int group = 8;  // row blocks whose columns are computed together
 
   bool turns() const { return stay > 0 && !aside; }
   int warpgroups() const { return turns() ? 2 : tm / 64; }
@@ -30,6 +29,8 @@ struct BulkTiling {
   int halves() const { return turns() ? tm / 64 : 1; }
   // Warps that do not multiply: one asks for tiles.
   int helpers() const { return aside ? 4 : 1; }
+  // Row blocks, or pairs of them, whose columns are computed together.
+  int group() const { return aside && !pair ? 16 : 8; }
   int threads() const { return 128 * warpgroups() + 32 * helpers(); }
   // "tma 128x128 s4 z1", "tma 128x128 s6 turns", "tma 128x256 s3 aside pair".
   std::string ToString() const;

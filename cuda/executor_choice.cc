@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/algorithm/container.h"
@@ -41,10 +42,17 @@ bool IsNamed(absl::string_view name, const Variant& v, std::string* way) {
   return true;
 }
 
+// Whether a library computes a variant of the step: &Variant::dnn, say.
+template <typename T>
+bool HasVariantOf(const Step& step, std::optional<T> Variant::*library) {
+  return absl::c_any_of(step.variants, [library](const Variant& v) {
+    return (v.*library).has_value();
+  });
+}
+
 bool WantsDnn(const Program& program) {
   return absl::c_any_of(program.steps, [](const Step& s) {
-    return absl::c_any_of(s.variants,
-                          [](const Variant& v) { return v.dnn.has_value(); });
+    return HasVariantOf(s, &Variant::dnn);
   });
 }
 
@@ -111,14 +119,10 @@ std::string Executor::ChoiceKey(absl::string_view what) const {
 
 std::string Executor::LibrariesOf(const Step& step) const {
   std::string out;
-  if (blas_ && absl::c_any_of(step.variants, [](const Variant& v) {
-        return v.library.has_value();
-      })) {
+  if (blas_ && HasVariantOf(step, &Variant::library)) {
     absl::StrAppend(&out, " cuBLASLt ", blas_->version());
   }
-  if (dnn_ && absl::c_any_of(step.variants, [](const Variant& v) {
-        return v.dnn.has_value();
-      })) {
+  if (dnn_ && HasVariantOf(step, &Variant::dnn)) {
     absl::StrAppend(&out, " cuDNN ", dnn_->version());
   }
   return out;

@@ -301,15 +301,17 @@ TEST_F(OnDevice, ProductsOfTheLibrary) {
           "input x: ", type, "[", m, ",520]\ninput w: ", type,
           "[520,264]\ninput b: ", type, "[264]\ninput z: ", s,
           "\ns = relu(z)\nm = matmul(x, w)\nc = broadcast(b, shape=[", m,
-          " 264], dims=[1])\nconst h: ", type, "[] = 0.125\nd = broadcast(h, ",
-          "shape=[", m, " 264], dims=[])\nn = mul(m, d)\n");
-      for (const char* rest :
-           {"a = add(m, c)\noutput y = a\n", "a = add(s, m)\noutput y = a\n",
-            "r = relu(m)\noutput y = r\n",
-            "a = add(m, c)\nt = add(s, a)\nr = relu(t)\noutput y = r\n",
-            "a = add(m, c)\nr = relu(a)\nt = add(r, s)\noutput y = t\n",
-            "a = add(s, n)\noutput y = a\n",
-            "a = add(n, c)\nt = gelu_tanh(a)\noutput y = t\n"}) {
+          " 264], dims=[1])\n");
+      const std::string scaled = absl::StrCat(
+          "const h: ", type, "[] = 0.125\nd = broadcast(h, shape=[", m,
+          " 264], dims=[])\nn = mul(m, d)\n");
+      for (const std::string& rest : std::vector<std::string>{
+               "a = add(m, c)\noutput y = a\n", "a = add(s, m)\noutput y = a\n",
+               "r = relu(m)\noutput y = r\n",
+               "a = add(m, c)\nt = add(s, a)\nr = relu(t)\noutput y = r\n",
+               "a = add(m, c)\nr = relu(a)\nt = add(r, s)\noutput y = t\n",
+               scaled + "a = add(s, n)\noutput y = a\n",
+               scaled + "a = add(n, c)\nt = gelu_tanh(a)\noutput y = t\n"}) {
         Compare(absl::StrCat(start, rest, "output k = s\n"), m == 130);
       }
     }

@@ -10,7 +10,6 @@
 #include "cuda/held_kernel.h"
 #include "cuda/late_epilogues.h"
 #include "cuda/program_testing.h"
-#include "graph/text.h"
 #include "gtest/gtest.h"
 
 namespace isomer::cuda {
@@ -182,12 +181,11 @@ TEST(ProductSteps, FewRowsAreMultipliedByWarps) {
 // Where there are more tiles than multiprocessors.
 TEST(ProductSteps, BlocksStayForSeveralTiles) {
   auto compiler = Compiler::Open();
-  const auto graph = ir::ParseGraph(
-      "input x: f16[640,256]\nconst w: f16[256,512] = 0.5\n"
-      "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n");
-  ASSERT_TRUE(graph.ok()) << graph.status();
   for (const int units : {4, 132}) {
-    const auto p = MakeProgram(*graph, H200(), {.units = units});
+    const auto p = ProgramOf(
+        "input x: f16[640,256]\nconst w: f16[256,512] = 0.5\n"
+        "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n",
+        {.units = units});
     ASSERT_TRUE(p.ok()) << p.status();
     int stay = 0;
     for (const Variant& v : VariantsOf(*p, "tma")) {
@@ -374,12 +372,11 @@ TEST(ProductSteps, LibrariesScaleAddAndCompute) {
 }
 
 TEST(ProductSteps, FactorsAreRoundedOnRequest) {
-  const auto graph = ir::ParseGraph(
-      "input x: f32[512,512]\nconst w: f32[512,512] = 0.5\n"
-      "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n");
-  ASSERT_TRUE(graph.ok()) << graph.status();
   for (const bool asked : {false, true}) {
-    const auto p = MakeProgram(*graph, H200(), {.tf32 = asked});
+    const auto p = ProgramOf(
+        "input x: f32[512,512]\nconst w: f32[512,512] = 0.5\n"
+        "m = matmul(x, w)\ny = gelu(m)\noutput y = y\n",
+        {.tf32 = asked});
     ASSERT_TRUE(p.ok()) << p.status();
     const std::vector<Variant> rounded = VariantsOf(*p, "tf32");
     EXPECT_EQ(rounded.size(), asked ? 1u : 0u);

@@ -185,12 +185,8 @@ TEST(Program, ImagesOfAPartHaveTheirChannelsLast) {
         "input x: f16[1,64,14,14]\np = max_pool(x, kernel=[2 2], stride=[2 "
         "2])\n"
         "output y = p\n"}) {
-    auto graph = ir::ParseGraph(text);
-    ASSERT_TRUE(graph.ok()) << graph.status();
-    ProgramOptions part;
-    part.part_of_bytes = 0;
-    const auto within = MakeProgram(*graph, H200(), part);
-    const auto alone = MakeProgram(*graph, H200());
+    const auto within = ProgramOf(text, {.part_of_bytes = 0});
+    const auto alone = ProgramOf(text);
     ASSERT_TRUE(within.ok() && alone.ok());
     ASSERT_EQ(within->steps.size(), 1u) << StepNames(*within);
     const std::string& fast = within->steps[0].variants[0].name;
@@ -198,8 +194,7 @@ TEST(Program, ImagesOfAPartHaveTheirChannelsLast) {
         << fast;
     EXPECT_NE(StepNames(*within), StepNames(*alone));
     EXPECT_FALSE(within->cold);
-    part.part_of_bytes = int64_t{1} << 30;
-    EXPECT_TRUE(MakeProgram(*graph, H200(), part)->cold);
+    EXPECT_TRUE(ProgramOf(text, {.part_of_bytes = int64_t{1} << 30})->cold);
   }
 }
 
@@ -208,12 +203,9 @@ TEST(Program, ImagesOfAPartHaveTheirChannelsLast) {
 TEST(Program, WhatAPartReadsIsNotThereBefore) {
   const std::string head =
       "input x: f16[128,768]\nconst w: f16[768,768] = 0.5\n";
-  auto graph = ir::ParseGraph(head + "m = matmul(x, w)\noutput y = m\n");
-  ASSERT_TRUE(graph.ok()) << graph.status();
-  ProgramOptions options;
-  options.part_of_bytes = 0;
-  const auto part = MakeProgram(*graph, H200(), options);
-  const auto alone = MakeProgram(*graph, H200());
+  const std::string kernel = head + "m = matmul(x, w)\noutput y = m\n";
+  const auto part = ProgramOf(kernel, {.part_of_bytes = 0});
+  const auto alone = ProgramOf(kernel);
   const auto behind = ProgramOf(
       head + "s = softmax(x, axis=1)\nm = matmul(s, w)\noutput y = m\n");
   ASSERT_TRUE(part.ok() && alone.ok() && behind.ok());

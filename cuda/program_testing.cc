@@ -9,9 +9,10 @@
 
 namespace isomer::cuda {
 
-absl::StatusOr<Program> ProgramOf(absl::string_view text) {
+absl::StatusOr<Program> ProgramOf(absl::string_view text,
+                                  const ProgramOptions& options) {
   ASSIGN_OR_RETURN(const ir::Graph graph, ir::ParseGraph(text));
-  return MakeProgram(graph, H200());
+  return MakeProgram(graph, H200(), options);
 }
 
 std::string StepNames(const Program& p) {

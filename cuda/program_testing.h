@@ -18,7 +18,8 @@ inline constexpr char kChain[] =
     "a = matmul(x, w)\nb = softmax(a)\nc = matmul(b, w)\nd = softmax(c)\n"
     "e = matmul(d, w)\noutput y = e\n";
 
-absl::StatusOr<Program> ProgramOf(absl::string_view text);
+absl::StatusOr<Program> ProgramOf(absl::string_view text,
+                                  const ProgramOptions& options = {});
 
 // "family variant" of the steps, one a line.
 std::string StepNames(const Program& p);
