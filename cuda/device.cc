@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/library.h"
@@ -15,8 +16,13 @@ namespace isomer::cuda {
 namespace {
 
 // Of cuda.h.
-constexpr int kOutOfMemory = 2, kNoDevice = 100, kEccError = 214;
-constexpr int kIllegalAddress = 700, kLaunchFailure = 719;
+constexpr int kOutOfMemory = 2, kNoDevice = 100;
+// After these a process cannot use the device any more: it is not available, an
+// error that its memory or its links could not mend, and what kernels die of.
+constexpr int kLost[] = {46,  214, 220, 700, 702, 710, 714,
+                         715, 716, 717, 718, 719, 999};
+// The first CUDA whose driver has all functions.
+constexpr int kOldestVersion = 12000;
 constexpr int kUnits = 16, kMajor = 75, kMinor = 76, kUnitSharedBytes = 81;
 constexpr int kMaxDynamicShared = 8, kNonPortableCluster = 14;
 constexpr unsigned kNonBlocking = 1;
@@ -55,7 +61,6 @@ constexpr int kReadAhead256 = 3, kZerosOutside = 0;
 
 struct Device::Api {
   int (*init)(unsigned);
-  int (*driver_version)(int*);
   int (*error_name)(int, const char**);
   int (*device_count)(int*);
   int (*device_name)(char*, int, int);
@@ -100,8 +105,17 @@ absl::StatusOr<std::shared_ptr<const Device::Api>> Device::Api::Open() {
   ASSIGN_OR_RETURN(const Library library, Library::Open({"libcuda.so.1"}));
   auto api = std::make_shared<Api>();
   Functions functions(library);
+  int (*driver_version)(int*) = nullptr;
+  functions.Find("cuDriverGetVersion", &driver_version);
+  RETURN_IF_ERROR(functions.status());
+  int version = 0;
+  driver_version(&version);
+  if (version < kOldestVersion) {
+    return Unsupported("CUDA: the driver is of CUDA ", version / 1000, ".",
+                       version % 1000 / 10, "; ", kOldestVersion / 1000, ".",
+                       kOldestVersion % 1000 / 10, " or later is needed");
+  }
   functions.Find("cuInit", &api->init);
-  functions.Find("cuDriverGetVersion", &api->driver_version);
   functions.Find("cuGetErrorName", &api->error_name);
   functions.Find("cuDeviceGetCount", &api->device_count);
   functions.Find("cuDeviceGetName", &api->device_name);
@@ -146,18 +160,13 @@ absl::Status Device::Check(int result, const std::string& what) const {
   const std::string text =
       absl::StrCat("CUDA: ", what, ": ", name == nullptr ? "error" : name, " (",
                    result, ")");
-  switch (result) {
-    case kOutOfMemory:
-      return absl::ResourceExhaustedError(text);
-    case kNoDevice:
-      return absl::NotFoundError(text);
-    case kEccError:
-    case kIllegalAddress:
-    case kLaunchFailure:
-      return absl::DataLossError(text);
-    default:
-      return absl::InternalError(text);
+  if (result == kOutOfMemory) return absl::ResourceExhaustedError(text);
+  if (result == kNoDevice) return absl::NotFoundError(text);
+  if (absl::c_linear_search(kLost, result)) {
+    return absl::DataLossError(
+        absl::StrCat(text, "; the device is lost to this process"));
   }
+  return absl::InternalError(text);
 }
 
 absl::StatusOr<std::shared_ptr<Device>> Device::Open(absl::string_view name) {

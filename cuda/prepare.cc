@@ -106,6 +106,11 @@ class Preparation {
   absl::Status Copy(NodeId id) {
     const ir::Node& node = graph_.node(id);
     const std::vector<Value> in = Mapped(node, values_);
+    if (node.Is("attention") || node.Is("masked_attention") || node.op->build) {
+      ASSIGN_OR_RETURN(const std::vector<Value> made, Open(node, in));
+      for (int k = 0; k < node.num_outputs(); ++k) values_[{id, k}] = made[k];
+      return absl::OkStatus();
+    }
     ASSIGN_OR_RETURN(const std::optional<Value> v, Instead(id, in));
     if (v) {
       values_[{id, 0}] = *v;
@@ -123,9 +128,6 @@ class Preparation {
   absl::StatusOr<std::optional<Value>> Instead(NodeId id,
                                                const std::vector<Value>& in) {
     const ir::Node& node = graph_.node(id);
-    if (node.Is("attention") || node.Is("masked_attention")) {
-      return Open(node, in);
-    }
     if (node.Is("gather")) return Slice(id, in);
     if (node.Is("concat")) return Adjoining(node, in);
     if (node.Is("conv2d")) return Convolution(node, in);
@@ -268,18 +270,15 @@ class Preparation {
     return v;
   }
 
-  absl::StatusOr<Value> Open(const ir::Node& node,
-                             const std::vector<Value>& in) {
+  absl::StatusOr<std::vector<Value>> Open(const ir::Node& node,
+                                          const std::vector<Value>& in) {
     const auto add = [&](const ir::Node& n,
                          std::vector<Value> operands) -> absl::StatusOr<Value> {
       ASSIGN_OR_RETURN(const NodeId made,
                        out_.AddNode(*n.op, operands, *n.attrs));
       return Value{made, 0};
     };
-    ASSIGN_OR_RETURN(
-        const std::vector<Value> made,
-        AddExpansion(*node.op, *node.attrs, in, expansions_, out_, add));
-    return made[0];
+    return AddExpansion(*node.op, *node.attrs, in, expansions_, out_, add);
   }
 
   // x with zeros around dimension 1.

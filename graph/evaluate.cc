@@ -114,7 +114,7 @@ class Evaluation {
     }
     absl::StatusOr<std::vector<Tensor>> result =
         EvalOp(op, inputs, attrs, options_.interp);
-    if (!absl::IsUnimplemented(result.status()) || op.expansion.empty()) {
+    if (!absl::IsUnimplemented(result.status()) || !op.is_composite()) {
       return result;
     }
     std::vector<TensorType> types;

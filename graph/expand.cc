@@ -12,6 +12,30 @@
 
 namespace isomer::ir {
 
+namespace {
+
+class GraphBuilder : public OpBuilder {
+ public:
+  explicit GraphBuilder(Graph& graph) : graph_(graph) {}
+
+  const TensorType& type(Value v) const override { return graph_.type(v); }
+  absl::StatusOr<Value> Add(absl::string_view op, std::vector<Value> inputs,
+                            Attrs attrs) override {
+    return graph_.Add(op, inputs, std::move(attrs));
+  }
+
+ private:
+  Graph& graph_;
+};
+
+void AddOutputs(const std::vector<Value>& values, Graph& graph) {
+  for (size_t k = 0; k < values.size(); ++k) {
+    graph.AddOutput(absl::StrCat("y", k), values[k]);
+  }
+}
+
+}  // namespace
+
 absl::StatusOr<const Rule*> Expansions::RuleOf(const OpDef& op) {
   auto it = rules_.find(op.name);
   if (it == rules_.end()) {
@@ -33,24 +57,31 @@ absl::StatusOr<std::shared_ptr<const Graph>> Expansions::Expand(
   absl::StrAppend(&key, AttrsText<int64_t>(attrs), ")");
   if (auto it = made_.find(key); it != made_.end()) return it->second;
 
-  ASSIGN_OR_RETURN(const Rule* rule, RuleOf(op));
   Graph graph;
   std::vector<Value> operands;
   for (size_t i = 0; i < inputs.size(); ++i) {
     operands.push_back(graph.AddInput(absl::StrCat("x", i), inputs[i]));
   }
-  ASSIGN_OR_RETURN(NodeId id, graph.AddNode(op, operands, attrs));
-  for (int k = 0; k < op.outputs; ++k) {
-    graph.AddOutput(absl::StrCat("y", k), {id, k});
+  if (op.build) {
+    GraphBuilder builder(graph);
+    ASSIGN_OR_RETURN(const std::vector<Value> built,
+                     op.build(builder, operands, attrs));
+    AddOutputs(built, graph);
+  } else {
+    ASSIGN_OR_RETURN(const Rule* rule, RuleOf(op));
+    ASSIGN_OR_RETURN(const NodeId id, graph.AddNode(op, operands, attrs));
+    std::vector<Value> whole;
+    for (int k = 0; k < op.outputs; ++k) whole.push_back({id, k});
+    AddOutputs(whole, graph);
+    const std::vector<Match> matches =
+        FindMatches(graph, *rule, {.beyond_cases = true});
+    if (matches.empty()) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(key, ": the expansion does not match it"));
+    }
+    ASSIGN_OR_RETURN(graph, Apply(graph, *rule, matches[0]));
   }
-  std::vector<Match> matches =
-      FindMatches(graph, *rule, {.beyond_cases = true});
-  if (matches.empty()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(key, ": the expansion does not match it"));
-  }
-  ASSIGN_OR_RETURN(Graph opened, Apply(graph, *rule, matches[0]));
-  auto made = std::make_shared<const Graph>(std::move(opened));
+  auto made = std::make_shared<const Graph>(std::move(graph));
   made_.emplace(std::move(key), made);
   return made;
 }

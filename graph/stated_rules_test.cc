@@ -224,6 +224,42 @@ TEST(ExpansionTest, AgreesWithTheKernel) {
   EXPECT_GT(compared, 10);
 }
 
+// Operators that are nothing but what is built of others.
+TEST(ExpansionTest, ExamplesOfWhatIsBuiltHold) {
+  int compared = 0;
+  for (const OpDef* op : Ops().all()) {
+    if (!op->build) continue;
+    for (const std::string& text : op->examples) {
+      SCOPED_TRACE(text);
+      auto e = ParseExample(text);
+      ASSERT_TRUE(e.ok()) << e.status();
+      Graph graph;
+      std::vector<Value> operands;
+      std::map<std::string, Tensor> inputs;
+      for (const Tensor& t : e->inputs) {
+        const std::string name = absl::StrCat("x", operands.size());
+        operands.push_back(graph.AddInput(name, t.type));
+        inputs[name] = *Reinterpret(t, Interp::kRun);
+      }
+      auto id = graph.AddNode(*op, operands, e->attrs);
+      ASSERT_TRUE(id.ok()) << id.status();
+      for (int k = 0; k < op->outputs; ++k) {
+        graph.AddOutput(absl::StrCat("y", k), {*id, k});
+      }
+      auto got = Evaluate(graph, inputs, {});
+      ASSERT_TRUE(got.ok()) << got.status();
+      for (size_t k = 0; k < got->size(); ++k) {
+        ASSERT_EQ((*got)[k].type, e->outputs[k].type);
+        const std::vector<double> a = ToDoubles((*got)[k]);
+        const std::vector<double> b = ToDoubles(e->outputs[k]);
+        for (size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-6);
+      }
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 4);
+}
+
 TEST(ExpansionTest, PrimitivesHaveNone) {
   Expansions expansions;
   auto open =

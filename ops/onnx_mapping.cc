@@ -37,11 +37,6 @@ absl::StatusOr<std::optional<std::vector<int64_t>>> OnnxImport::AttrOrInput(
   return std::optional<std::vector<int64_t>>(std::move(values));
 }
 
-absl::StatusOr<Value> OnnxImport::Reshape(Value v, std::vector<int64_t> shape) {
-  if (type(v).shape == shape) return v;
-  return Add("reshape", {v}, {{"shape", std::move(shape)}});
-}
-
 absl::StatusOr<Value> OnnxImport::BroadcastTo(Value v,
                                               std::vector<int64_t> shape) {
   const std::vector<int64_t> from = type(v).shape;

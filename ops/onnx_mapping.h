@@ -14,28 +14,23 @@
 #include "absl/types/span.h"
 #include "ops/attr.h"
 #include "ops/onnx_node.h"
+#include "ops/op_builder.h"
 #include "ops/tensor.h"
 #include "ops/value.h"
 
 namespace isomer {
 
 // One ONNX node on its way in: its inputs as values of the graph being built.
-class OnnxImport {
+class OnnxImport : public OpBuilder {
  public:
-  virtual ~OnnxImport() = default;
   virtual const OnnxNode& node() const = 0;
   // The version of the node's operator set.
   virtual int opset() const = 0;
   // Input i; an error if it is omitted or its type is not known.
   virtual absl::StatusOr<Value> In(int i) = 0;
-  virtual const TensorType& type(Value v) const = 0;
   // The elements of input i where they are known at import (constants and
   // shape arithmetic); nothing otherwise.
   virtual std::optional<Tensor> Known(int i) = 0;
-  // Adds a node and returns its first output.
-  virtual absl::StatusOr<Value> Add(absl::string_view op,
-                                    std::vector<Value> inputs,
-                                    Attrs attrs = {}) = 0;
   virtual absl::StatusOr<Value> Constant(Tensor tensor) = 0;
 
   // True if input i is given.
@@ -48,8 +43,6 @@ class OnnxImport {
   // nothing if neither is given.
   absl::StatusOr<std::optional<std::vector<int64_t>>> AttrOrInput(
       absl::string_view name, int i);
-  // `v` reshaped, unless it has that shape already.
-  absl::StatusOr<Value> Reshape(Value v, std::vector<int64_t> shape);
   // `v` broadcast to `shape` by ONNX's rules (trailing dimensions align).
   absl::StatusOr<Value> BroadcastTo(Value v, std::vector<int64_t> shape);
   // All values broadcast to their common shape.

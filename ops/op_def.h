@@ -13,6 +13,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 #include "ops/onnx_mapping.h"
+#include "ops/op_builder.h"
 #include "ops/tensor.h"
 
 namespace isomer {
@@ -46,6 +47,11 @@ struct OpDef {
   // A rule in text, from the operator to simpler ones:
   //   "silu(x) => mul(x, sigmoid(x))"
   std::string expansion = {};
+  // The same where it depends on sizes, as a function that adds the simpler
+  // ones and returns the outputs; no rule can open such an operator.
+  std::function<absl::StatusOr<std::vector<Value>>(
+      OpBuilder& builder, const std::vector<Value>& inputs, const Attrs& attrs)>
+      build = nullptr;
   // Rules in text that hold for this operator alone.
   std::vector<std::string> axioms = {};
 
@@ -57,6 +63,8 @@ struct OpDef {
   std::vector<std::string> cases = {};
 
   OnnxMapping onnx = {};
+  bool is_composite() const { return !expansion.empty() || build; }
+
   // Floating-point operations of one call; by default one per output element.
   std::function<int64_t(absl::Span<const TensorType> inputs,
                         absl::Span<const TensorType> outputs,

@@ -145,6 +145,8 @@ TEST_P(OperatorTest, ExamplesHold) {
     ASSERT_EQ(e->op, op().name);
     for (Interp interp : {Interp::kRun, Interp::kReal}) {
       Outputs out = Evaluate(op(), As(e->inputs, interp), e->attrs, interp);
+      // What is built of others runs where there are graphs.
+      if (op().build && absl::IsUnimplemented(out.status())) continue;
       ASSERT_TRUE(out.ok()) << out.status();
       ASSERT_EQ(out->size(), e->outputs.size());
       for (size_t k = 0; k < out->size(); ++k) {
@@ -201,7 +203,7 @@ TEST_P(OperatorTest, InferenceAgreesWithEvaluation) {
         RandomInputs(call, SampleValues::kReals, stream);
     Outputs out = Evaluate(op(), inputs, call.attrs, Interp::kReal);
     if (!out.ok()) {
-      EXPECT_FALSE(op().expansion.empty()) << out.status();
+      EXPECT_TRUE(op().is_composite()) << out.status();
       continue;
     }
     ASSERT_EQ(out->size(), types->outputs.size());

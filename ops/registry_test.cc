@@ -24,7 +24,7 @@ TEST(RegistryTest, IsSortedByName) {
 TEST(RegistryTest, EveryOperatorCanBeTypedAndRun) {
   for (const OpDef* op : Ops().all()) {
     EXPECT_TRUE(op->infer.numbers && op->infer.symbols) << op->name;
-    EXPECT_TRUE(op->element || op->eval || !op->expansion.empty()) << op->name;
+    EXPECT_TRUE(op->element || op->eval || op->is_composite()) << op->name;
     EXPECT_FALSE(op->element && op->eval)
         << op->name << " has two definitions of its meaning";
     EXPECT_TRUE(!op->commutative || op->inputs.names.size() == 2) << op->name;

@@ -128,11 +128,21 @@ class Maker:
             batch = max(shape[:-2], self.shapes[w][:-2], key=len)
             self.add("MatMul", [v, w], batch + (shape[-2], self.shapes[w][-1]))
 
+    def recurrent(self, v, shape):
+        if len(shape) != 3:
+            return
+        direction = self.random.choice(("forward", "reverse", "bidirectional"))
+        dirs, n, (steps, batch, width) = 1 + (direction == "bidirectional"), self.random.choice((1, 2, 4)), shape
+        words = [v, self.floats((dirs, 4 * n, width), width ** -0.5), self.floats((dirs, 4 * n, n), n ** -0.5)]
+        if self.random.random() < 0.7:
+            words += [self.floats((dirs, 8 * n)), ""] + [self.floats((dirs, batch, n)) for _ in range(2)]
+        self.add("LSTM", words, (steps, dirs, batch, n), direction=direction, hidden_size=n)
+
     def model(self):
         """Nothing if it is too large."""
         ways = (self.scaled, self.scaled, self.with_row, self.together, self.alone, self.transposed,
                 self.reshaped, self.repeated, self.repeated, self.joined, self.sliced, self.reduced,
-                self.weighed, self.weighed, self.multiplied)
+                self.weighed, self.weighed, self.multiplied, self.recurrent)
         for _ in range(self.random.randint(4, 14)):
             v = self.pick()
             self.random.choice(ways)(v, self.shapes[v])
