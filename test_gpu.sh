@@ -91,25 +91,8 @@ for ((i = 0; i < shards; ++i)); do
 done
 start gpu_test "$build/gpu_test"
 finish
-if [ -n "$sanitize" ]; then
-  # An error of a call is an error of a test. racecheck loses track of what
-  # several threads of a process launch: several processes share what the tests
-  # compare, each with one thread.
-  # watch TOOL PARTS FILTER: the tests, in so many processes.
-  watch() {
-    for ((i = 0; i < $2; ++i)); do
-      start "$1_$i" timeout 900 env "ISOMER_TEST_SHARE=$i/$2" \
-        compute-sanitizer --error-exitcode 1 --report-api-errors no \
-        --tool "$1" "$build/executor_test" "--gtest_filter=$3"
-    done
-  }
-  # Not those of what libraries do, and of time.
-  left='-*OfTheLibrary:*ByCudnn:*Ways*:*SideBySide:*EveryTime:*Steps*:*Clock*'
-  watch memcheck 5 "$left"
-  watch racecheck 11 "$left:*OneRow:*EachOther"
-  finish
-fi
-
+# Beside the sanitizers, which leave cores idle towards their end.
+compared=()
 if [ -n "$corpus" ]; then
   # compare MODEL: a line, and whether results agree; a model with an operator
   # that has no kernel says so.
@@ -133,10 +116,29 @@ if [ -n "$corpus" ]; then
   mkdir -p "$out/corpus"
   for model in models/*.onnx; do
     compare "$model" &
-    pids+=($!)
+    compared+=($!)
   done
-  for pid in "${pids[@]}"; do wait "$pid" || failed=1; done
 fi
+
+if [ -n "$sanitize" ]; then
+  # An error of a call is an error of a test. racecheck loses track of what
+  # several threads of a process launch: several processes share what the tests
+  # compare, each with one thread.
+  # watch TOOL PARTS FILTER: the tests, in so many processes.
+  watch() {
+    for ((i = 0; i < $2; ++i)); do
+      start "$1_$i" timeout 900 env "ISOMER_TEST_SHARE=$i/$2" \
+        compute-sanitizer --error-exitcode 1 --report-api-errors no \
+        --tool "$1" "$build/executor_test" "--gtest_filter=$3"
+    done
+  }
+  # Not those of what libraries do, and of time.
+  left='-*OfTheLibrary:*ByCudnn:*Ways*:*SideBySide:*EveryTime:*Steps*:*Clock*'
+  watch memcheck 5 "$left"
+  watch racecheck 11 "$left:*OneRow:*EachOther"
+  finish
+fi
+for pid in "${compared[@]}"; do wait "$pid" || failed=1; done
 
 if [ -n "$bench" ]; then
   python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \
