@@ -122,7 +122,7 @@ __device__ __forceinline__ void iso_bring_both(iso_u32 to, const iso_map& map,
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ __align__(8) iso_u64 barriers[2 * STAGES];
+  __shared__ __align__(8) iso_u64 barriers[2 * STAGES + 3];
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int zb = 0, part = PAIR ? 0 : blockIdx.z;
@@ -134,9 +134,7 @@ constexpr char kBody[] = R"(
     TILES = ROW_BLOCKS * COLUMN_BLOCKS,
     STEPS = (K + 63) / 64,
     EACH = (STEPS + SPLIT - 1) / SPLIT,
-    // What threads await: the turn of one of two warpgroups; that results are
-    // given, and that those of a warpgroup are taken.
-    TURN = 1, GIVEN = 1, TAKEN = 2,
+    TURN = 1,  // what one of two warpgroups awaits
     TAKERS = 32 * (HELPERS - 1)
   };
   // Tile i of this block, and how many it has.
@@ -160,10 +158,17 @@ constexpr char kBody[] = R"(
   unsigned char* const given =
       memory + (b_stage - iso_shared(memory)) + STAGES * B_BYTES;
   const iso_u32 full = iso_shared(barriers), empty = full + 8 * STAGES;
+  const iso_u32 filled = empty + 8 * STAGES, taken = filled + 8;
   if (tid == 0) {
     for (int s = 0; s < STAGES; ++s) {
       iso_barrier_start(full + 8 * s, 1);
       iso_barrier_start(empty + 8 * s, TURNS ? 4 : PAIR ? 2 * WARPS : WARPS);
+    }
+    if (HELPERS > 1) {
+      iso_barrier_start(filled, 32 * WARPS);
+      for (int g = 0; g < WARPS / 4; ++g) {
+        iso_barrier_start(taken + 8 * g, TAKERS);
+      }
     }
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
@@ -361,7 +366,7 @@ SAVE
 
 // To other warps, as the type that the product has, in rows.
 constexpr char kGive[] = R"(
-      if (i > 0) iso_await(TAKEN + warp / 4, 128 + TAKERS);
+      if (i > 0) iso_barrier_wait(taken + 8 * (warp / 4), (i - 1) % 2);
       VALUE* const sums =
           (VALUE*)given + (warp * 16 + lane / 4) * PITCH + lane % 4 * 2;
 #pragma unroll
@@ -370,7 +375,7 @@ constexpr char kGive[] = R"(
                                          iso_store_as<VALUE>(d[0][2 * j + 1])}};
         iso_store_pack<VALUE, 2>(sums + j % 2 * 8 * PITCH + j / 2 * 8, two);
       }
-      iso_pass(GIVEN, 32 * WARPS + TAKERS);
+      iso_barrier_arrive(filled, 1);
 )";
 
 // What those do meanwhile: a warp has a row at a time, a thread eight columns.
@@ -382,7 +387,7 @@ constexpr char kTake[] = R"(
     for (int i = 0; i < tiles; ++i) {
       go_to(i);
       const int column = n0 + lane * 8;
-      iso_await(GIVEN, 32 * WARPS + TAKERS);
+      iso_barrier_wait(filled, i % 2);
       for (int r = warp - WARPS - 1; r < TM; r += (HELPERS - 1) * TOGETHER) {
         TYPE packs[TOGETHER];
 #pragma unroll
@@ -410,7 +415,7 @@ SAVE
       }
       __syncwarp();
       if (i + 1 == tiles) break;
-      for (int g = 0; g < WARPS / 4; ++g) iso_pass(TAKEN + g, 128 + TAKERS);
+      for (int g = 0; g < WARPS / 4; ++g) iso_barrier_arrive(taken + 8 * g, 1);
     }
 )";
 
