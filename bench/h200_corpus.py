@@ -9,8 +9,8 @@ optimised, and graphs between the two. Prints what bench/h200_profile.py --error
 says of them, and exits as that does. Models with operators that have no kernel
 are named and left out. With --check the results have to be those of the CPU.
 
-With --jobs N, N models at a time compile and choose kernels beforehand; then one
-after the other is measured, and nothing else runs.
+With --jobs N, N models at a time compile their kernels beforehand; then one after
+the other is measured, and nothing else runs.
 
 With --measured no GPU is needed: what is predicted now stands against what was
 measured then (--json). Of optimised forms it takes the last of the graphs between,
@@ -81,18 +81,22 @@ def main():
     if args.measured:
         return print_again(args)
 
-    def bench(model, *more):
-        how = ["--profile", args.profile] + ["--kernels"] * args.kernels
-        return isomer_bench.finish(isomer_bench.start(args, model, *how, *more))
+    def run(model, *how):
+        return isomer_bench.finish(isomer_bench.start(args, model, "--profile", args.profile, *how))
+
+    def compile_all(model):
+        return run(model, "--compile-only")
+
+    def bench(model):
+        return run(model, *["--kernels"] * args.kernels, *["--check"] * args.check)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs or 1) as pool:
         models = list(pool.map(lambda m: randomised(args, m), args.models))
         if args.jobs:
-            list(pool.map(lambda m: bench(m, "--times", "5"), models))
-            isomer_bench.forget_choices(args)
+            list(pool.map(compile_all, models))
     rows, failed = [], False
     for model in models:
-        figures, error = bench(model, *["--check"] * args.check)
+        figures, error = bench(model)
         if figures:
             network, batch = name(model)
             rows.append({"network": network, "batch": batch, "isomer": figures})

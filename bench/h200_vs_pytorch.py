@@ -19,8 +19,8 @@ is to reach says bench/h200_goals.py, which reads it.
 Most of the time is that of compilers. With --jobs N, N networks at a time have
 a process each, in which both sides compile; when all are ready, they are
 measured one after the other, and nothing else runs. Kernels that Isomer has
-compiled are kept in --work; what it chose by timing while others ran is not,
-and max-autotune, which times as it compiles, does so when nothing else runs.
+compiled are kept in --work; it chooses between them when nothing else runs, and
+so does max-autotune, which times as it compiles.
 """
 
 import argparse
@@ -341,8 +341,8 @@ def measure(args, name, batch, wait):
     inputs = inputs_of(batch)
     path = args.work / f"{name}_{batch}.onnx"
     exported = export(net, inputs, path)
-    # Once beforehand, so that its kernels are compiled.
-    before = start_isomer(args, path) if exported and args.jobs > 0 else None
+    # Beforehand, while nothing is timed.
+    before = isomer_bench.start(args, path, "--compile-only") if exported and args.jobs > 0 else None
     if last:
         net = net.to(memory_format=torch.channels_last)
         inputs = tuple(x.to(memory_format=torch.channels_last) for x in inputs)
@@ -393,7 +393,6 @@ def all_rows(args, which):
             for line in p.stdout:
                 if line.strip() == "ready":
                     break
-        isomer_bench.forget_choices(args)
         for p in running:
             out, _ = p.communicate("go\n")
             if p.returncode == 0:

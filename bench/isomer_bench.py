@@ -34,8 +34,3 @@ def finish(run):
     """(figures, None), or (None, error)."""
     out, error = run.communicate()
     return (json.loads(out), None) if run.returncode == 0 else (None, error.strip())
-
-
-def forget_choices(args):
-    """Of kernels that were timed while others ran."""
-    (args.work / "kernels" / "choices").unlink(missing_ok=True)

@@ -87,6 +87,7 @@ constexpr Row kTable[] = {
     {"log", kPointwise},
     {"log_softmax", Core(Family::kSoftmax)},
     {"lrn", Core(Family::kNorm)},
+    {"lstm", Core(Family::kOther)},
     {"masked_attention", Core(Family::kAttention)},
     {"matmul", Core(Family::kMatmul)},
     {"max", kPointwise},

@@ -77,10 +77,11 @@ class Executor {
       std::shared_ptr<Device> device, Program program,
       const ExecutorOptions& options = {});
   // Compiles all variants of programs, on all cores, for executors on this
-  // device that have the cache.
+  // device that have the cache; and cuDNN's plans, which live as long as the
+  // device, if asked to.
   static absl::Status CompileAhead(const Device& device,
                                    absl::Span<const Program* const> programs,
-                                   const KernelCache& cache);
+                                   const KernelCache& cache, bool plans);
   ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;

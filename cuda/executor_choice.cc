@@ -7,12 +7,14 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/cleanup/cleanup.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/strip.h"
+#include "absl/synchronization/mutex.h"
 #include "graph/for_all.h"
 #include "ops/status.h"
 
@@ -236,10 +238,11 @@ absl::Status Executor::CompileAll(std::vector<Group>& groups,
 
 absl::Status Executor::CompileAhead(const Device& device,
                                     absl::Span<const Program* const> programs,
-                                    const KernelCache& cache) {
+                                    const KernelCache& cache, bool plans) {
   ASSIGN_OR_RETURN(const Compiler compiler, Compiler::Open());
   std::shared_ptr<const Dnn> dnn;
-  if (absl::c_any_of(programs, [](const Program* p) { return WantsDnn(*p); })) {
+  if (plans &&
+      absl::c_any_of(programs, [](const Program* p) { return WantsDnn(*p); })) {
     RETURN_IF_ERROR(device.MakeCurrent());
     dnn = device.SharedDnn(Dnn::Open).value_or(nullptr);
   }
@@ -249,6 +252,9 @@ absl::Status Executor::CompileAhead(const Device& device,
       for (const Variant& v : s.variants) all.push_back(&v);
     }
   }
+  // Many steps have the same kernels.
+  absl::Mutex mutex;
+  std::set<std::string> seen;
   // What cannot be compiled is found out when it is wanted.
   ForAll(static_cast<int64_t>(all.size()), [&](int64_t i) {
     const Variant& v = *all[i];
@@ -261,6 +267,10 @@ absl::Status Executor::CompileAhead(const Device& device,
     if (!v.source) return;
     const auto source = v.source();
     if (!source.ok()) return;
+    {
+      absl::MutexLock lock(&mutex);
+      if (!seen.insert(source->text).second) return;
+    }
     CompileCached(compiler, source->text, device.architecture(), &cache)
         .IgnoreError();
   });

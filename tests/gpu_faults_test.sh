@@ -7,7 +7,7 @@ set -euo pipefail
 isomer=tools/isomer
 model=models/lora_mlp_fp16_b1_dynamo.onnx
 scratch=$(mktemp -d)
-trap 'rm -rf "$scratch" "$scratch.old"' EXIT
+trap 'rm -rf "$scratch" "$scratch".*' EXIT
 limit=120
 . tests/expect.sh
 
@@ -61,6 +61,14 @@ missing="CUDA: there is no library libnvrtc.so.13 or libnvrtc.so.12"
 case $(ISOMER_FAKE_GPU="" "$isomer" run "$model" --device cuda:0 2>&1) in
   *"$missing"*) every_verb "" "$missing" ;;
   *)
+    # What is compiled ahead needs no device that works.
+    with lost=graph 2 "flag --compile-only needs --cache" bench "$model" \
+      --compile-only
+    with lost=graph 2 "flag --check needs a run" bench "$model" --check \
+      --compile-only --cache "$scratch.old"
+    with lost=graph 0 "predicted" bench "$model" --original-only \
+      --compile-only --cache "$scratch.kernels"
+    ls "$scratch.kernels"/*.kernel >/dev/null || failed=1
     every_verb lost=graph "CUDA: launching a graph: $lost"
     mkdir "$scratch.old"
     cp tests/fake_driver/libcuda.so.1 "$scratch.old/libnvrtc.so.13"

@@ -113,8 +113,8 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
   const std::string device = args.String("device", "cuda:0");
   if (device == kNoDevice) {
-    for (const char* flag :
-         {"check", "original-out", "out", "kernels", "trace", "tf32"}) {
+    for (const char* flag : {"check", "original-out", "out", "kernels", "trace",
+                             "tf32", "compile-only"}) {
       if (!args.Has(flag)) continue;
       return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
     }
@@ -130,6 +130,16 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   }
   request.tune = !args.Has("no-tune");
   request.tf32 = args.Has("tf32");
+  request.compile_only = args.Has("compile-only");
+  if (request.compile_only && !args.Has("cache")) {
+    return Invalid("flag --compile-only needs --cache, a folder for kernels");
+  }
+  for (const char* flag :
+       {"check", "original-out", "out", "kernels", "trace"}) {
+    if (!request.compile_only || !args.Has(flag)) continue;
+    return Invalid("flag --", flag,
+                   " needs a run, and --compile-only has none");
+  }
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");
   request.outputs = args.Has("out") || args.Has("original-out");
@@ -318,6 +328,9 @@ Verb BenchVerb() {
   flags.push_back({"tf32", "", "let products of f32 round factors to TF32"});
   flags.push_back(
       {"cache", "FOLDER", "where compiled kernels and choices are kept"});
+  flags.push_back({"compile-only", "",
+                   "compile into --cache all that would be timed, and run "
+                   "nothing"});
   flags.push_back({"times", "N", "runs to take the median of (default 100)"});
   flags.push_back({"check", "",
                    "compare the results with the CPU's; exit code 1 where they "

@@ -143,6 +143,25 @@ Measured Foreseen(const cuda::Program& program, const MeasureRequest& request) {
   return m;
 }
 
+// Compiles all that measuring would.
+absl::StatusOr<std::vector<Measured>> Compiled(
+    absl::Span<const ir::Graph* const> graphs, const MeasureRequest& request) {
+  std::vector<cuda::Program> programs;
+  for (const ir::Graph* g : graphs) {
+    ASSIGN_OR_RETURN(cuda::Program program,
+                     cuda::ProgramFor(*request.device, *g, *request.cost,
+                                      {.tf32 = request.tf32}));
+    programs.push_back(std::move(program));
+  }
+  std::vector<const cuda::Program*> all;
+  for (const cuda::Program& p : programs) all.push_back(&p);
+  RETURN_IF_ERROR(cuda::Executor::CompileAhead(*request.device, all,
+                                               *request.cache, false));
+  std::vector<Measured> out;
+  for (const cuda::Program& p : programs) out.push_back(Foreseen(p, request));
+  return out;
+}
+
 absl::StatusOr<Running> Start(const ir::Graph& graph,
                               const MeasureRequest& request) {
   ASSIGN_OR_RETURN(cuda::Program program,
@@ -226,6 +245,7 @@ absl::StatusOr<std::vector<Measured>> MeasureAll(
     }
     return out;
   }
+  if (request.compile_only) return Compiled(graphs, request);
   while (out.size() < graphs.size()) {
     std::vector<Running> together;
     for (size_t i = out.size(); i < graphs.size(); ++i) {

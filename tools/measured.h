@@ -61,6 +61,7 @@ struct MeasureRequest {
   const cost::Profile* profile = nullptr;
   bool tune = true, tf32 = false, check = false, outputs = false;
   bool steps = false, trace = false;
+  bool compile_only = false;  // into the cache, without running anything
   cuda::ExecutorOptions::Streams streams =
       cuda::ExecutorOptions::Streams::kTimed;
   int times = 100;

@@ -301,7 +301,7 @@ class Profiler {
     std::vector<const cuda::Program*> programs;
     for (const Alone& a : all) programs.push_back(&a.program);
     RETURN_IF_ERROR(cuda::Executor::CompileAhead(
-        *request_.measure.device, programs, *request_.measure.cache));
+        *request_.measure.device, programs, *request_.measure.cache, true));
     return all;
   }
 
