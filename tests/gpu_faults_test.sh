@@ -48,33 +48,39 @@ with capability=9 2 "CUDA: there is no device 1; there are 1" \
 
 # The first allocation fails, and one behind it.
 for bytes in 1000 20000; do
-  every_verb memory=$bytes "CUDA: allocating"
   with memory=$bytes 2 "bytes: CUDA_ERROR_OUT_OF_MEMORY (2)" \
     run "$model" --device cuda:0
 done
-
 lost="CUDA_ERROR_LAUNCH_FAILED (719); the device is lost to this process"
-every_verb lost=wait "CUDA: waiting for a stream: $lost"
+with lost=wait 2 "CUDA: waiting for a stream: $lost" \
+  run "$model" --device cuda:0
 
-# Without NVRTC that is what is missing; with it, it can be too old.
+# Without NVRTC that is what is missing.
 missing="CUDA: there is no library libnvrtc.so.13 or libnvrtc.so.12"
 case $(ISOMER_FAKE_GPU="" "$isomer" run "$model" --device cuda:0 2>&1) in
-  *"$missing"*) every_verb "" "$missing" ;;
-  *)
-    # What is compiled ahead needs no device that works.
-    with lost=graph 2 "flag --compile-only needs --cache" bench "$model" \
-      --compile-only
-    with lost=graph 2 "flag --check needs a run" bench "$model" --check \
-      --compile-only --cache "$scratch.old"
-    with lost=graph 0 "predicted" bench "$model" --original-only \
-      --compile-only --cache "$scratch.kernels"
-    ls "$scratch.kernels"/*.kernel >/dev/null || failed=1
-    every_verb lost=graph "CUDA: launching a graph: $lost"
-    mkdir "$scratch.old"
-    cp tests/fake_driver/libcuda.so.1 "$scratch.old/libnvrtc.so.13"
-    LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$scratch.old
-    every_verb "" "has no function nvrtcVersion; it may be too old"
+  *"$missing"*)
+    every_verb "" "$missing"
+    exit "$failed"
     ;;
 esac
+
+every_verb memory=20000 "CUDA: allocating"
+every_verb lost=wait "CUDA: waiting for a stream: $lost"
+every_verb lost=graph "CUDA: launching a graph: $lost"
+
+# What is compiled ahead needs no device that works.
+with lost=graph 2 "flag --compile-only needs --cache" bench "$model" \
+  --compile-only
+with lost=graph 2 "flag --check needs a run" bench "$model" --check \
+  --compile-only --cache "$scratch.kernels"
+with lost=graph 0 "predicted" bench "$model" --original-only \
+  --compile-only --cache "$scratch.kernels"
+ls "$scratch.kernels"/*.kernel >/dev/null || failed=1
+
+# NVRTC can be too old.
+mkdir "$scratch.old"
+cp tests/fake_driver/libcuda.so.1 "$scratch.old/libnvrtc.so.13"
+LD_LIBRARY_PATH=$LD_LIBRARY_PATH:$scratch.old
+every_verb "" "has no function nvrtcVersion; it may be too old"
 
 exit "$failed"
