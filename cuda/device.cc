@@ -17,9 +17,9 @@ namespace {
 
 // Of cuda.h.
 constexpr int kOutOfMemory = 2, kNoDevice = 100;
-// After these a process cannot use the device any more: it is not available, an
-// error that its memory or its links could not mend, and what kernels die of.
-constexpr int kLost[] = {46,  214, 220, 700, 702, 710, 714,
+// After these a process cannot use the device any more: errors that its memory
+// or its links could not mend, what kernels die of, and what nobody knows.
+constexpr int kLost[] = {214, 220, 700, 702, 710, 714,
                          715, 716, 717, 718, 719, 999};
 // The first CUDA whose driver has all functions.
 constexpr int kOldestVersion = 12000;
