@@ -59,6 +59,7 @@ if [ -z "$made" ]; then
 fi
 [ ! -f "$build/CMakeCache.txt" ] ||
   cmake --build "$build" -j "$(nproc)" >>"$out/cmake.log"
+echo "built after $SECONDS s"
 
 # All tests at a time: most of what they wait for is the compiler.
 shards=6 names=() pids=() failed=0
@@ -91,6 +92,7 @@ for ((i = 0; i < shards; ++i)); do
 done
 start gpu_test "$build/gpu_test"
 finish
+echo "tested after $SECONDS s"
 # Beside the sanitizers, which leave cores idle towards their end.
 compared=()
 if [ -n "$corpus" ]; then
@@ -139,6 +141,7 @@ if [ -n "$sanitize" ]; then
   finish
 fi
 for pid in "${compared[@]}"; do wait "$pid" || failed=1; done
+[ -z "$sanitize$corpus" ] || echo "watched and compared after $SECONDS s"
 
 if [ -n "$bench" ]; then
   python3 bench/h200_vs_pytorch.py --isomer "$build/isomer" --jobs 14 \
@@ -148,4 +151,5 @@ if [ -n "$bench" ]; then
   [ "${batches[*]}" != "1 16" ] ||
     python3 bench/h200_goals.py "$out/figures.txt" || failed=1
 fi
+echo "done after $SECONDS s"
 exit "$failed"
