@@ -294,10 +294,6 @@ def export(net, inputs, path):
         return False
 
 
-def start_isomer(args, path, more=()):
-    return isomer_bench.start(args, path, "--kernels", *more)
-
-
 def finish_isomer(run):
     figures, error = isomer_bench.finish(run)
     if error is not None:
@@ -355,7 +351,8 @@ def measure(args, name, batch, wait):
     tune = not args.no_compile and name in QUICK_TO_TUNE
     tuned, _ = compiled_graph(net, inputs, "max-autotune-no-cudagraphs") if tune else (None, None)
     files = {form: args.work / f"{name}_{batch}.{form}.npz" for form in RESULTS if args.check or form == "inputs"}
-    ours = finish_isomer(start_isomer(args, path, [x for f in files for x in (RESULTS[f], str(files[f]))])) if exported else None
+    out = [x for f in files for x in (RESULTS[f], str(files[f]))]
+    ours = finish_isomer(isomer_bench.start(args, path, "--kernels", *out)) if exported else None
     if ours:
         give(net, inputs, files["inputs"])
     row = {"network": name, "batch": batch, "compile_seconds": seconds, "isomer": ours,

@@ -122,7 +122,8 @@ __device__ __forceinline__ void iso_bring_both(iso_u32 to, const iso_map& map,
 
 constexpr char kBody[] = R"(
   extern __shared__ __align__(128) unsigned char memory[];
-  __shared__ __align__(8) iso_u64 barriers[2 * STAGES + 3];
+  __shared__ __align__(8) iso_u64
+      barriers[2 * STAGES + (HELPERS > 1 ? 1 + WARPS / 4 : 0)];
   const int tid = threadIdx.x, lane = tid % 32;
   const int warp = __shfl_sync(0xffffffffu, tid / 32, 0);
   const int zb = 0, part = PAIR ? 0 : blockIdx.z;

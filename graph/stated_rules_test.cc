@@ -189,6 +189,23 @@ std::string ParamName(const testing::TestParamInfo<Stated>& info) {
 INSTANTIATE_TEST_SUITE_P(Operators, StatedRulesTest,
                          testing::ValuesIn(AllStated()), ParamName);
 
+// A graph of one call, with inputs x0, x1, ... and outputs y0, y1, ...
+absl::StatusOr<Graph> GraphOf(const OpDef& op,
+                              const std::vector<TensorType>& inputs,
+                              const Attrs& attrs) {
+  Graph graph;
+  std::vector<Value> operands;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    operands.push_back(graph.AddInput(absl::StrCat("x", i), inputs[i]));
+  }
+  auto id = graph.AddNode(op, operands, attrs);
+  if (!id.ok()) return id.status();
+  for (int k = 0; k < op.outputs; ++k) {
+    graph.AddOutput(absl::StrCat("y", k), {*id, k});
+  }
+  return graph;
+}
+
 // The kernels of composites against their expansions, on the operators' own
 // typed calls.
 TEST(ExpansionTest, AgreesWithTheKernel) {
@@ -206,18 +223,9 @@ TEST(ExpansionTest, AgreesWithTheKernel) {
       }
       auto open = expansions.Expand(*op, call->inputs, call->attrs);
       ASSERT_TRUE(open.ok()) << open.status();
-      Graph closed;
-      std::vector<Value> operands;
-      for (size_t i = 0; i < call->inputs.size(); ++i) {
-        operands.push_back(
-            closed.AddInput(absl::StrCat("x", i), call->inputs[i]));
-      }
-      auto id = closed.AddNode(*op, operands, call->attrs);
-      ASSERT_TRUE(id.ok()) << id.status();
-      for (int k = 0; k < op->outputs; ++k) {
-        closed.AddOutput(absl::StrCat("y", k), {*id, k});
-      }
-      EXPECT_TRUE(Agree(closed, **open, Interp::kReal, true, random));
+      auto closed = GraphOf(*op, call->inputs, call->attrs);
+      ASSERT_TRUE(closed.ok()) << closed.status();
+      EXPECT_TRUE(Agree(*closed, **open, Interp::kReal, true, random));
       ++compared;
     }
   }
@@ -233,20 +241,15 @@ TEST(ExpansionTest, ExamplesOfWhatIsBuiltHold) {
       SCOPED_TRACE(text);
       auto e = ParseExample(text);
       ASSERT_TRUE(e.ok()) << e.status();
-      Graph graph;
-      std::vector<Value> operands;
+      std::vector<TensorType> types;
       std::map<std::string, Tensor> inputs;
       for (const Tensor& t : e->inputs) {
-        const std::string name = absl::StrCat("x", operands.size());
-        operands.push_back(graph.AddInput(name, t.type));
-        inputs[name] = *Reinterpret(t, Interp::kRun);
+        inputs[absl::StrCat("x", types.size())] = *Reinterpret(t, Interp::kRun);
+        types.push_back(t.type);
       }
-      auto id = graph.AddNode(*op, operands, e->attrs);
-      ASSERT_TRUE(id.ok()) << id.status();
-      for (int k = 0; k < op->outputs; ++k) {
-        graph.AddOutput(absl::StrCat("y", k), {*id, k});
-      }
-      auto got = Evaluate(graph, inputs, {});
+      auto graph = GraphOf(*op, types, e->attrs);
+      ASSERT_TRUE(graph.ok()) << graph.status();
+      auto got = Evaluate(*graph, inputs, {});
       ASSERT_TRUE(got.ok()) << got.status();
       for (size_t k = 0; k < got->size(); ++k) {
         ASSERT_EQ((*got)[k].type, e->outputs[k].type);

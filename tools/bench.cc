@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
+#include "absl/types/span.h"
 #include "api/graph_access.h"
 #include "api/isomer.h"
 #include "cost_model/cost.h"
@@ -109,15 +110,26 @@ absl::StatusOr<cost::Profile> ProfileOf(const Args& args,
   return profile;
 }
 
+// Flags that ask for something that only a run gives.
+constexpr const char* kOfRuns[] = {"check", "original-out", "out", "kernels",
+                                   "trace"};
+
+// An error if one of the flags is there; `needs` says what it needs.
+absl::Status Without(const Args& args, absl::Span<const char* const> flags,
+                     absl::string_view needs) {
+  for (const char* flag : flags) {
+    if (args.Has(flag)) return Invalid("flag --", flag, " needs ", needs);
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   MeasureRequest request;
   const std::string device = args.String("device", "cuda:0");
   if (device == kNoDevice) {
-    for (const char* flag : {"check", "original-out", "out", "kernels", "trace",
-                             "tf32", "compile-only"}) {
-      if (!args.Has(flag)) continue;
-      return Invalid("flag --", flag, " needs a GPU, and --device is ", device);
-    }
+    const std::string needs = absl::StrCat("a GPU, and --device is ", device);
+    RETURN_IF_ERROR(Without(args, kOfRuns, needs));
+    RETURN_IF_ERROR(Without(args, {"tf32", "compile-only"}, needs));
   } else {
     const auto opened = cuda::Device::Open(device);
     if (!opened.ok()) {
@@ -134,11 +146,9 @@ absl::StatusOr<MeasureRequest> RequestOf(const Args& args) {
   if (request.compile_only && !args.Has("cache")) {
     return Invalid("flag --compile-only needs --cache, a folder for kernels");
   }
-  for (const char* flag :
-       {"check", "original-out", "out", "kernels", "trace"}) {
-    if (!request.compile_only || !args.Has(flag)) continue;
-    return Invalid("flag --", flag,
-                   " needs a run, and --compile-only has none");
+  if (request.compile_only) {
+    RETURN_IF_ERROR(
+        Without(args, kOfRuns, "a run, and --compile-only has none"));
   }
   ASSIGN_OR_RETURN(request.cache, CacheFrom(args));
   request.check = args.Has("check");

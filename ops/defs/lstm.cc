@@ -11,8 +11,6 @@
 // and gives h' of all steps [steps, dirs, batch, n], and the last h' and c'
 // [dirs, batch, n]. There are two directions where d is "bidirectional"; the
 // second, or the one of "reverse", starts with the last step.
-#include <algorithm>
-
 #include "absl/strings/match.h"
 #include "ops/op_def.h"
 #include "ops/op_helpers.h"
@@ -39,7 +37,6 @@ Types<D> InferLstm(InferContext<D>& c) {
   }
   const std::vector<D>&x = c.in(0).shape, &w = c.in(1).shape;
   const std::vector<D>&r = c.in(2).shape, &b = c.in(3).shape;
-  const std::vector<D>&h = c.in(4).shape, &last = c.in(5).shape;
   const D dirs(DirectionsOf(c.attrs().String("direction"))), n = r[2];
   RETURN_IF_ERROR(c.AtLeast(x[0], D(1), "there is no step"));
   for (int i = 1; i < c.size(); ++i) {
@@ -50,7 +47,8 @@ Types<D> InferLstm(InferContext<D>& c) {
   RETURN_IF_ERROR(c.Equal(w[1], D(4) * n, "w has other gates than r"));
   RETURN_IF_ERROR(c.Equal(r[1], D(4) * n, "r is not of four gates"));
   RETURN_IF_ERROR(c.Equal(b[1], D(8) * n, "b is not of two times four gates"));
-  for (const std::vector<D>& state : {h, last}) {
+  for (int i : {4, 5}) {
+    const std::vector<D>& state = c.in(i).shape;
     RETURN_IF_ERROR(
         c.Equal(state[1], x[1], "a state's batch differs from x's"));
     RETURN_IF_ERROR(c.Equal(state[2], n, "a state's width differs from r's"));
