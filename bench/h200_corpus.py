@@ -14,7 +14,8 @@ the other is measured, and nothing else runs.
 
 With --measured no GPU is needed: what is predicted now stands against what was
 measured then (--json). Of optimised forms it takes the last of the graphs between,
-which does not depend on a profile.
+which does not depend on a profile. Models that have other kernels since are named
+and left out; if they are more than a tenth, nothing is compared.
 """
 
 import argparse
@@ -42,7 +43,7 @@ def name(model):
 
 
 def predicted(args, row):
-    """The row, with what is predicted now."""
+    """The row, with what is predicted now, and an empty text, or no row and why."""
     model = {name(m): m for m in args.models}[row["network"], row["batch"]]
     how = ("--profile", args.profile, "--device", "none", "--original-only")
     figures, error = isomer_bench.finish(isomer_bench.start(args, randomised(args, model), *how))
@@ -51,17 +52,23 @@ def predicted(args, row):
     then, now = row["isomer"], [figures["original"]] + figures["spread"]
     graphs = [then["original"]] + then["spread"]
     if [g["kernels"] for g in graphs] != [g["kernels"] for g in now]:
-        sys.exit(f"{model.stem}: what was measured has {[g['kernels'] for g in graphs]} kernels, now there are {[g['kernels'] for g in now]}")
+        return None, f"{model.stem}: left out: measured with {[g['kernels'] for g in graphs]} kernels, now has {[g['kernels'] for g in now]}"
     for graph, other in zip(graphs, now):
         graph.update({key: other[key] for key in ("predicted_us", "planned_us")})
     then["optimised"] = graphs[-1]
-    return row
+    return row, ""
 
 
 def print_again(args):
     rows = json.loads(args.measured.read_text())
     with concurrent.futures.ThreadPoolExecutor(args.jobs or 1) as pool:
-        rows = list(pool.map(lambda row: predicted(args, row), rows))
+        pairs = list(pool.map(lambda row: predicted(args, row), rows))
+    for _, why in pairs:
+        if why:
+            print(why)
+    rows = [row for row, why in pairs if not why]
+    if 10 * len(rows) < 9 * len(pairs):
+        sys.exit(f"{args.measured}: only {len(rows)} of {len(pairs)} models still have the kernels that were measured")
     args.json.write_text(json.dumps(rows, indent=1))
     return h200_profile.print_errors([args.json])
 
