@@ -424,6 +424,19 @@ TEST(OrderTest, MoreWorkTakesLonger) {
   EXPECT_LT(product(1, 512, 1024), 2 * product(1, 512, 512));
 }
 
+// Each step waits for the one before, however little it computes.
+TEST(OrderTest, ARecurrentLayerTakesAsLongAsItsSteps) {
+  auto layer = [](int steps) {
+    return Time(absl::StrCat(
+        "input \"x\": f32[", steps,
+        ",1,8]\nconst w: f32[1,32,8] = 0.5\nconst b: f32[1,64] = 0\n"
+        "const h: f32[1,1,8] = 0\n"
+        "y, u, v = lstm(x, w, w, b, h, h)\noutput y = y\n"));
+  };
+  EXPECT_GT(layer(64), 50 * layer(1));
+  EXPECT_LT(layer(64), 65 * layer(1));
+}
+
 TEST(OrderTest, FusionNeverCosts) {
   EXPECT_LT(Time("input \"x\": f16[64,64]\na = relu(x)\nb = tanh(a)\n"
                  "output y = b\n"),

@@ -49,6 +49,7 @@ struct RegionNode {
   std::vector<int> hosts = {};
   int64_t bytes = 0;  // of all outputs
   double flops = 0;
+  double waits = 0;  // for what it has computed itself
 };
 
 // Nodes come after their inputs.

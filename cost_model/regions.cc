@@ -430,6 +430,7 @@ RegionNode Regions::DescribeNode(NodeId id) {
   } else if (!out.empty()) {
     node.flops = static_cast<double>(NumElements(out[0]));
   }
+  if (n.op && n.op->waits) node.waits = static_cast<double>(n.op->waits(in));
   return node;
 }
 

@@ -154,7 +154,9 @@ int64_t RooflinePs(const Target& target, const KernelShape& kernel) {
   const FamilyModel& family = target.family(ModelOf(kernel));
   const double work = std::max(ComputeUs(target, kernel),
                                MoveUs(target, kernel) / family.bandwidth);
-  const double us = target.launch_us() + family.fixed_us + work;
+  // What waits for itself is as many kernels in a row.
+  const double kernels = 1 + (kernel.core == nullptr ? 0 : kernel.core->waits);
+  const double us = kernels * (target.launch_us() + family.fixed_us) + work;
   return std::llround(us * 1e6);
 }
 

@@ -15,6 +15,7 @@
 #include "absl/strings/substitute.h"
 #include "cuda/clock.h"
 #include "cuda/graph_case.h"
+#include "cuda/held_kernel.h"
 #include "graph/evaluate.h"
 #include "graph/text.h"
 #include "gtest/gtest.h"
@@ -265,8 +266,10 @@ TEST_F(OnDevice, ProductsOfOneRow) {
 
 // Weights that are held in registers; some blocks have columns past the end.
 TEST_F(OnDevice, ProductsOfFewRows) {
-  for (const char* type : {"f16", "bf16"}) {
-    for (int m : {1, 5, 8, 11, 16}) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    const bool floats = type == std::string("f32");
+    for (int m : floats ? std::vector<int>{1, kHeldFloatRows}
+                        : std::vector<int>{1, 5, 8, 11, 16}) {
       for (const auto& [n, k] : std::vector<std::pair<int, int>>{
                {264, 512}, {272, 512}, {1000, 1280}, {40, 128}, {2048, 2048}}) {
         const std::string size = absl::StrCat("[", m, ",", n, "]");
@@ -280,6 +283,21 @@ TEST_F(OnDevice, ProductsOfFewRows) {
                 true, "held");
       }
     }
+  }
+}
+
+// Steps are products, with what is computed of them.
+TEST_F(OnDevice, RecurrentLayers) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    Compare(absl::Substitute("input x: $0[2,1,40]\ninput w_x: $0[2,2048,40]\n"
+                             "input w_r: $0[2,2048,512]\n"
+                             "input w_b: $0[2,4096]\n"
+                             "input h: $0[2,1,512]\ninput c: $0[2,1,512]\n"
+                             "y, u, v = lstm(x, w_x, w_r, w_b, h, c, "
+                             "direction=bidirectional)\n"
+                             "output y = y\noutput u = u\noutput v = v\n",
+                             type),
+            true, "held");
   }
 }
 
@@ -644,7 +662,11 @@ TEST_F(OnDevice, FunctionsOfParts) {
        {PartsShape{2, 1, 136, 264, "f16"}, PartsShape{4, 3, 40, 72, "bf16"},
         PartsShape{8, 20, 64, 200, "f16"}, PartsShape{8, 1, 512, 512, "f16"},
         PartsShape{2, 7, 68, 128, "bf16"}, PartsShape{4, 16, 20, 256, "f16"},
-        PartsShape{2, 5, 44, 9, "f16"}, PartsShape{2, 600, 136, 328, "f16"},
+        PartsShape{2, 5, 44, 9, "f16"}, PartsShape{4, 1, 512, 512, "f32"},
+        PartsShape{2, 4, 44, 72, "f32"}, PartsShape{4, 1, 72, 128, "f32", true},
+        PartsShape{4, 2, 72, 128, "f16", true},
+        PartsShape{4, 130, 72, 256, "bf16", true},
+        PartsShape{2, 600, 136, 328, "f16"},
         PartsShape{4, 1300, 132, 520, "bf16"}}) {
     for (const char* weights : {"w_", "w_v"}) {
       Compare(PartsText(s, weights), true, "",

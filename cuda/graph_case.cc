@@ -83,7 +83,8 @@ std::string PartsText(const PartsShape& s, absl::string_view weights) {
     }
     last = absl::StrCat(i > 0 ? "c" : "b", i);
   }
-  return absl::StrCat(text, "output z = ", last, "\n");
+  return absl::StrCat(text, "output z = ", last, "\n",
+                      s.several ? "output u = b0\n" : "");
 }
 
 std::string AttentionText(absl::string_view type, int heads, int queries,

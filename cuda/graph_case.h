@@ -32,10 +32,11 @@ std::vector<std::pair<std::string, GraphCase>> OperatorCases();
 
 // A product and a function z of equal parts of its rows, some of which are
 // first computed with as whole rows: `weights` is "w_", or "w_v" for weights
-// that lie the other way.
+// that lie the other way. Of several results one is computed on the way to z.
 struct PartsShape {
   int parts, rows, size, k;
   const char* type;
+  bool several = false;
 };
 std::string PartsText(const PartsShape& shape, absl::string_view weights);
 

@@ -22,13 +22,21 @@ constexpr int kMaxRows = 16;  // of a multiplication
 constexpr int kMaxRegisters = 64;  // of each thread, for b
 constexpr size_t kMostTilings = 3;
 
-// Multiplications of a warp along k.
+bool IsFloats(const Product& p) { return p.dtype == DType::kF32; }
+
+// Multiplications of a warp along k; those of a thread, of f32.
 int64_t Depth(const Product& p, const HeldTiling& t) {
-  return p.k / (16 * t.wk);
+  return IsFloats(p) ? CeilDiv(p.k, int64_t{t.threads() / (t.tn / 4)})
+                     : p.k / (16 * t.wk);
+}
+
+// Registers of a thread for b.
+int64_t Held(const Product& p, const HeldTiling& t) {
+  return Depth(p, t) * (IsFloats(p) ? 4 : t.tn / 4);
 }
 
 int64_t ColumnBytes(const Product& p, const HeldTiling& t) {
-  return t.panels ? 0 : 2 * p.k * (t.tn + kPad);
+  return t.panels || IsFloats(p) ? 0 : 2 * p.k * (t.tn + kPad);
 }
 
 int64_t BlockBytes(const Product& p, const HeldTiling& t) {
@@ -36,8 +44,9 @@ int64_t BlockBytes(const Product& p, const HeldTiling& t) {
 }
 
 bool Fits(const Product& p, const HeldTiling& t, int units) {
-  return p.k % (16 * t.wk) == 0 && Depth(p, t) * t.tn / 4 <= kMaxRegisters &&
-         p.m * t.tn <= t.threads() && BlockBytes(p, t) <= kWarpShared &&
+  return (IsFloats(p) || p.k % (16 * t.wk) == 0) &&
+         Held(p, t) <= kMaxRegisters && p.m * t.tn <= t.threads() &&
+         BlockBytes(p, t) <= kWarpShared &&
          CeilDiv(p.n, int64_t{t.tn}) <= 2 * units;
 }
 
@@ -45,7 +54,8 @@ bool Fits(const Product& p, const HeldTiling& t, int units) {
 // compiler is told: left alone it takes fewer registers for some products, and
 // asks for b in several turns.
 int Fit(const Product& p, const HeldTiling& t) {
-  const int64_t registers = t.threads() * (Depth(p, t) * t.tn / 4 + 40);
+  const int64_t rows = IsFloats(p) ? Depth(p, t) * p.m : 0;
+  const int64_t registers = t.threads() * (Held(p, t) + rows + 40);
   return static_cast<int>(std::max<int64_t>(kRegisters / registers, 1));
 }
 
@@ -55,8 +65,19 @@ bool IsDense(const Product& p) {
          (*p.b.steps)[3] == 0;
 }
 
+// Loads that may come by the way for what is never written, ld.global.nc, would
+// be put off until the kernel before has ended.
+constexpr char kHelpers[] = R"(
+__device__ __forceinline__ void iso_hold(iso_u32* b, const void* from) {
+  asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3])
+               : "l"(from) : "memory");
+}
+)";
+
 // Columns come to registers by way of shared memory.
 constexpr char kColumns[] = R"(
+  iso_u32 b[DEPTH][TN / 16][4];
   const iso_u32 columns = iso_shared(memory);
 #pragma unroll 8
   for (int i = tid; i < K * (TN / 8); i += NT) {
@@ -78,10 +99,9 @@ constexpr char kColumns[] = R"(
   }
 )";
 
-// Each thread reads what it multiplies. Loads that may come by the way for what
-// is never written, ld.global.nc, would be put off until the kernel before has
-// ended.
+// Each thread reads what it multiplies.
 constexpr char kPanels[] = R"(
+  iso_u32 b[DEPTH][TN / 16][4];
   const uint4* panel = (const uint4*)B_POINTER +
       (n0 / 16 * (K / 16) + warp * DEPTH) * 32 + lane;
 #pragma unroll
@@ -92,22 +112,14 @@ constexpr char kPanels[] = R"(
         b[d][i][0] = b[d][i][1] = b[d][i][2] = b[d][i][3] = 0;
         continue;
       }
-      asm volatile("ld.global.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-                   : "=r"(b[d][i][0]), "=r"(b[d][i][1]), "=r"(b[d][i][2]),
-                     "=r"(b[d][i][3])
-                   : "l"(panel + (i * (K / 16) + d) * 32) : "memory");
+      iso_hold(b[d][i], panel + (i * (K / 16) + d) * 32);
     }
   }
 )";
 
 // Columns are the rows of what is multiplied, 16 at a time, by 8 of the
 // product's rows: there are few of these.
-constexpr char kBody[] = R"(
-  extern __shared__ __align__(128) unsigned char memory[];
-  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
-  const int n0 = blockIdx.y * TN, zb = 0;
-  iso_u32 b[DEPTH][TN / 16][4];
-HOLD
+constexpr char kMultiply[] = R"(
   iso_u32 a[DEPTH][EIGHTS][2];
   float c[TN / 16][EIGHTS][4] = {};
   auto load = [&] {
@@ -133,6 +145,85 @@ HOLD
       }
     }
   };
+)";
+
+constexpr char kGive[] = R"(
+#pragma unroll
+  for (int e = 0; e < EIGHTS; ++e) {
+#pragma unroll
+    for (int u = 0; u < 2; ++u) {
+      const int row = e * 8 + lane % 4 * 2 + u;
+      if (row >= M) continue;
+      float* at = sums + (warp * M + row) * PITCH + lane / 4;
+#pragma unroll
+      for (int i = 0; i < TN / 16; ++i) {
+        at[i * 16] = c[i][e][u];
+        at[i * 16 + 8] = c[i][e][2 + u];
+      }
+    }
+  }
+)";
+
+// Of f32 a thread holds four columns, of every so many rows of b.
+constexpr char kFloats[] = R"(
+  enum { QUADS = TN / 4, ROWS = NT / QUADS };
+  const int at = n0 + tid % QUADS * 4;
+  iso_u32 b[DEPTH][4];
+#pragma unroll
+  for (int d = 0; d < DEPTH; ++d) {
+    const int kk = tid / QUADS + d * ROWS;
+    if (kk < K && at < N) {
+      iso_hold(b[d], B_POINTER + (size_t)kk * N + at);
+    } else {
+      b[d][0] = b[d][1] = b[d][2] = b[d][3] = 0;
+    }
+  }
+  float a[DEPTH][M], c[M][4] = {};
+  auto load = [&] {
+#pragma unroll
+    for (int mm = 0; mm < M; ++mm) {
+      const float* from = A_POINTER + A_OFFSET;
+#pragma unroll
+      for (int d = 0; d < DEPTH; ++d) {
+        const int kk = tid / QUADS + d * ROWS;
+        a[d][mm] = kk < K ? from[kk] : 0;
+      }
+    }
+  };
+  auto multiply = [&] {
+#pragma unroll
+    for (int d = 0; d < DEPTH; ++d) {
+#pragma unroll
+      for (int mm = 0; mm < M; ++mm) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          c[mm][i] += a[d][mm] * __uint_as_float(b[d][i]);
+        }
+      }
+    }
+  };
+)";
+
+// Lanes of the same columns add up theirs.
+constexpr char kGiveFloats[] = R"(
+#pragma unroll
+  for (int row = 0; row < M; ++row) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+#pragma unroll
+      for (int other = QUADS; other < 32; other *= 2) {
+        c[row][i] += __shfl_xor_sync(0xffffffffu, c[row][i], other);
+      }
+      if (lane < QUADS) sums[(warp * M + row) * PITCH + lane * 4 + i] = c[row][i];
+    }
+  }
+)";
+
+constexpr char kBody[] = R"(
+  extern __shared__ __align__(128) unsigned char memory[];
+  const int tid = threadIdx.x, lane = tid % 32, warp = tid / 32;
+  const int n0 = blockIdx.y * TN, zb = 0;
+HOLD
   if (A_READY) {
     load();
     multiply();
@@ -149,20 +240,7 @@ READS
   iso_release();
   if (!A_READY) multiply();
   float* sums = (float*)(memory + COLUMN_BYTES);
-#pragma unroll
-  for (int e = 0; e < EIGHTS; ++e) {
-#pragma unroll
-    for (int u = 0; u < 2; ++u) {
-      const int row = e * 8 + lane % 4 * 2 + u;
-      if (row >= M) continue;
-      float* at = sums + (warp * M + row) * PITCH + lane / 4;
-#pragma unroll
-      for (int i = 0; i < TN / 16; ++i) {
-        at[i * 16] = c[i][e][u];
-        at[i * 16 + 8] = c[i][e][2 + u];
-      }
-    }
-  }
+GIVE
   __syncthreads();
   if (warp * 32 >= M * TN) return;
   const int place = tid < M * TN ? tid / TN * PITCH + column : 0;
@@ -189,24 +267,29 @@ std::string HeldTiling::ToString() const {
 
 std::vector<HeldTiling> HeldTilings(const ProductCall& call, const Product& p,
                                     int units) {
-  if (p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
-  if (p.convolution || p.batch != 1 || p.m > kMaxRows || p.m * p.n * p.k == 0 ||
-      !ReadyOf(call, p).b || p.a.run != Run::kInner || !p.a.if_rest.empty() ||
-      p.b.run != Run::kOuter) {
+  const bool floats = IsFloats(p);
+  if (!floats && p.dtype != DType::kF16 && p.dtype != DType::kBF16) return {};
+  if (p.convolution || p.batch != 1 || p.m * p.n * p.k == 0 ||
+      p.m > (floats ? kHeldFloatRows : kMaxRows) || !ReadyOf(call, p).b ||
+      p.a.run != Run::kInner || !p.a.if_rest.empty() ||
+      p.b.run != Run::kOuter || (floats && !IsDense(p))) {
     return {};
   }
   std::vector<HeldTiling> out;
   for (bool panels : {false, true}) {
-    if (panels && (p.n % kPanel != 0 || !IsDense(p))) continue;
+    if (panels && (floats || p.n % kPanel != 0 || !IsDense(p))) continue;
     Guesses<HeldTiling> found;
-    for (int tn : {16, 32, 64}) {
+    for (int tn : {8, 16, 32, 64}) {
+      // Matrices have 16.
+      if (tn < 16 && !floats) continue;
       for (int wk : {8, 16}) {
         const HeldTiling t{tn, wk, panels};
         if (!Fits(p, t, units)) continue;
         // Microseconds, roughly: columns come, then a warp goes along k.
         const double waves = static_cast<double>(
             CeilDiv(CeilDiv(p.n, int64_t{tn}), int64_t{units}));
-        const double columns = static_cast<double>(2 * p.k * tn) / 50e3;
+        const double columns =
+            static_cast<double>(ByteSize(p.dtype) * p.k * tn) / 50e3;
         const double along = 0.02 * static_cast<double>(Depth(p, t));
         found.push_back({waves * (columns + along), t});
       }
@@ -229,10 +312,14 @@ SharedBytes InPanels(const SharedBytes& b, DType dtype, int64_t k, int64_t n) {
 absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
                                          const Product& p,
                                          const HeldTiling& t) {
-  const int width = StoreWidth(p, 1);
+  const int stored = StoreWidth(p, 1);
+  const int width = p.parts == 1 && IsFloats(p) ? std::min(stored, 4) : stored;
   ASSIGN_OR_RETURN(const Epilogue epilogue, EpilogueOf(call, p, width, "own"));
-  const std::string body =
-      absl::StrReplaceAll(kBody, {{"HOLD", t.panels ? kPanels : kColumns}});
+  const std::string hold =
+      IsFloats(p) ? kFloats
+                  : absl::StrCat(t.panels ? kPanels : kColumns, kMultiply);
+  const std::string body = absl::StrReplaceAll(
+      kBody, {{"HOLD", hold}, {"GIVE", IsFloats(p) ? kGiveFloats : kGive}});
   const std::string text =
       absl::StrReplaceAll(body, {{"B_ADDRESS", AddressText(p.b)},
                                  {"B_POINTER", p.b.pointer},
@@ -244,11 +331,11 @@ absl::StatusOr<KernelSource> HeldProduct(const ProductCall& call,
                                  {"COMPUTE", epilogue.compute},
                                  {"STORE", epilogue.store}});
   const std::string defines = absl::StrFormat(
-      "enum { TN = %d, WK = %d, NT = %d, DEPTH = %d, WIDTH = %d, PAD = %d,\n"
+      "%senum { TN = %d, WK = %d, NT = %d, DEPTH = %d, WIDTH = %d, PAD = %d,\n"
       "       PITCH = TN + %d, COLUMN_BYTES = %d, A_READY = %d, EIGHTS = %d "
       "};\n"
       "enum : long long { M = %d, N = %d, K = %d };\n",
-      t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
+      kHelpers, t.tn, t.wk, t.threads(), Depth(p, t), width, kPad, kPitch,
       ColumnBytes(p, t), ReadyOf(call, p).a, CeilDiv(p.m, int64_t{8}), p.m, p.n,
       p.k);
   KernelSource out = WarpKernel(call, p, defines, t.threads(), text, Fit(p, t));

@@ -18,6 +18,9 @@
 
 namespace isomer::cuda {
 
+// Rows of f32, that no instruction multiplies as matrices, at most.
+inline constexpr int kHeldFloatRows = 4;
+
 // Blocks have tiles of tn columns; wk warps share k. Each thread reads what it
 // holds straight from memory where weights lie in panels.
 struct HeldTiling {

@@ -67,9 +67,10 @@ std::string PackElements(const Place& place,
 }
 
 std::string StorePack(const Place& place, const std::vector<DimExpr>& offsets,
-                      const ElementCode& code) {
+                      const ElementCode& code, const PackPart& part) {
   const int width = static_cast<int>(offsets.size());
-  bool together = width > 1 && width * ByteSize(place.dtype) <= 16;
+  bool together =
+      width > 1 && width == part.of && width * ByteSize(place.dtype) <= 16;
   const Polynomial& first = offsets[0].polynomial();
   for (const Monomial& m : first.monomials()) {
     together = together && m.coefficient.num() % width == 0;
@@ -86,7 +87,7 @@ std::string StorePack(const Place& place, const std::vector<DimExpr>& offsets,
   std::string text;
   for (int u = 0; u < width; ++u) {
     absl::StrAppend(&text, place.pointer, "[", code.Text(offsets[u]),
-                    "] = pack.at[", u, "];\n");
+                    "] = pack.at[", part.from + u, "];\n");
   }
   return text;
 }
@@ -95,9 +96,9 @@ std::string StoreElements(const Place& place,
                           const std::vector<std::string>& values,
                           const std::vector<DimExpr>& offsets,
                           const ElementCode& code) {
-  return absl::StrCat(PackType(place, values.size()), " pack;\n",
-                      PackElements(place, values),
-                      StorePack(place, offsets, code));
+  return absl::StrCat(
+      PackType(place, values.size()), " pack;\n", PackElements(place, values),
+      StorePack(place, offsets, code, {0, static_cast<int>(values.size())}));
 }
 
 }  // namespace isomer::cuda

@@ -81,11 +81,15 @@ std::string NotingText(const std::string& text, uint64_t address);
 // The type of a pack of elements as they are stored in a place.
 std::string PackType(const Place& place, size_t count);
 // Statements that fill `pack` with values as they are stored in a place; that
-// store it at their offsets, together where they lie side by side; and both.
+// store elements of it, from one on, at their offsets, together where they lie
+// side by side and are all of it; and both.
 std::string PackElements(const Place& place,
                          const std::vector<std::string>& values);
+struct PackPart {
+  int from = 0, of = 0;  // of so many elements
+};
 std::string StorePack(const Place& place, const std::vector<DimExpr>& offsets,
-                      const ElementCode& code);
+                      const ElementCode& code, const PackPart& part);
 std::string StoreElements(const Place& place,
                           const std::vector<std::string>& values,
                           const std::vector<DimExpr>& offsets,

@@ -9,6 +9,7 @@
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "cuda/held_kernel.h"
 #include "cuda/kernel_uses.h"
 #include "ops/dtype.h"
 #include "ops/status.h"
@@ -107,8 +108,17 @@ Value WeightsOf(const ir::Graph& graph, Value product) {
   return graph.node(product.node).inputs[1];
 }
 
-// The only product of a kernel, if it is one of 16-bit floats by a constant
-// matrix.
+// True if a product of this type may be computed with what follows it: of
+// 16-bit floats by tiles, of f32 by weights that threads hold.
+bool CanBeJoined(const TensorType& product) {
+  const bool few =
+      NumElements(product) <= kHeldFloatRows * product.shape.back();
+  return product.dtype == DType::kF16 || product.dtype == DType::kBF16 ||
+         (product.dtype == DType::kF32 && few);
+}
+
+// The only product of a kernel, if it is one by a constant matrix and can be
+// joined.
 std::optional<Value> MatrixProductOf(const ir::Graph& graph,
                                      const cost::Kernel& k) {
   std::optional<Value> product;
@@ -121,8 +131,7 @@ std::optional<Value> MatrixProductOf(const ir::Graph& graph,
   const Value weights = WeightsOf(graph, *product);
   const TensorType& type = graph.type(*product);
   if (graph.type(weights).rank() != 2 || !graph.IsConstant(weights) ||
-      absl::c_linear_search(k.nodes, weights.node) ||
-      (type.dtype != DType::kF16 && type.dtype != DType::kBF16)) {
+      absl::c_linear_search(k.nodes, weights.node) || !CanBeJoined(type)) {
     return std::nullopt;
   }
   return product;
@@ -263,8 +272,7 @@ std::vector<Join> FindJoins(const ir::Graph& graph,
   std::vector<Join> joins;
   for (size_t last = 0; last < kernels.size(); ++last) {
     const cost::Kernel& k = kernels[last];
-    if (!k.launches || !k.in_place.empty() || k.outputs.size() != 1 ||
-        k.family != "pointwise") {
+    if (!k.launches || !k.in_place.empty() || k.family != "pointwise") {
       continue;
     }
     // The products that it reads, with the views through which it does.
@@ -294,7 +302,7 @@ std::vector<Join> FindJoins(const ir::Graph& graph,
 
 int PartsOf(const ir::Graph& graph, const cost::Kernel& k) {
   const std::optional<Value> product = MatrixProductOf(graph, k);
-  if (!product || k.outputs.size() != 1) return 1;
+  if (!product) return 1;
   const std::vector<int64_t> whole = graph.type(*product).shape;
   std::vector<int64_t> part;
   // Pointwise functions of whole rows, and of parts of them.
@@ -321,12 +329,18 @@ int PartsOf(const ir::Graph& graph, const cost::Kernel& k) {
       return 1;
     }
   }
-  // Nothing else reads what is between the product and the result.
-  const NodeId result = k.outputs[0].node;
-  if (!of_part.count(result)) return 1;
+  // Nothing else reads what is between the product and the results.
+  std::set<NodeId> results;
+  for (Value v : k.outputs) {
+    if (!of_part.count(v.node) ||
+        graph.type(v) != graph.type(k.outputs.back())) {
+      return 1;
+    }
+    results.insert(v.node);
+  }
   of_whole.insert(of_part.begin(), of_part.end());
   for (NodeId id : of_whole) {
-    if (id == result) continue;
+    if (results.count(id)) continue;
     if (graph.output_uses(id) > 0) return 1;
     for (NodeId user : graph.users(id)) {
       if (!absl::c_linear_search(k.nodes, user)) return 1;
@@ -340,7 +354,8 @@ int PartsOf(const ir::Graph& graph, const cost::Kernel& k) {
 void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels,
                int64_t cached_bytes) {
   std::vector<Join> joins = FindJoins(graph, kernels, cached_bytes);
-  // Weights lie in the order that parts want: nothing else may read them.
+  // Weights lie in the order that parts want, and in their own for what else
+  // reads them: that has to be less.
   std::map<Value, int> readers;
   for (const cost::Kernel& k : kernels) {
     for (Value v : ReadsOf(graph, k.nodes)) ++readers[v];
@@ -348,7 +363,7 @@ void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels,
   std::map<std::pair<Value, int>, int> joined;
   for (const Join& j : joins) ++joined[{j.weights, j.parts}];
   for (Join& j : joins) {
-    if (joined[{j.weights, j.parts}] != readers[j.weights]) continue;
+    if (2 * joined[{j.weights, j.parts}] <= readers[j.weights]) continue;
     kernels[j.last] = std::move(j.whole);
     for (size_t i : j.before) kernels[i].nodes.clear();
   }

@@ -41,16 +41,16 @@ absl::Status JoinProducts(ir::Graph& graph, std::vector<cost::Kernel>& kernels,
                           int64_t cached_bytes);
 
 // Joins products by constants, of few rows or large, with the kernels that
-// compute a pointwise function of equal parts of their rows, if nothing else
-// reads these or the constants:
+// compute pointwise functions of equal parts of their rows, if nothing else
+// reads these, and most of what reads the constants is so:
 //
 //   y = matmul(x, w)
 //   z = mul(sigmoid(slice(y, 0..n)), slice(y, n..2n))
 void MoveParts(const ir::Graph& graph, std::vector<cost::Kernel>& kernels,
                int64_t cached_bytes);
 
-// How many equal parts of rows of a product by a constant the kernel's result
-// is a function of; 1 if it is something else.
+// How many equal parts of rows of a product by a constant the kernel's results
+// are functions of; 1 if they are something else.
 int PartsOf(const ir::Graph& graph, const cost::Kernel& kernel);
 
 }  // namespace isomer::cuda

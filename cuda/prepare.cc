@@ -96,6 +96,9 @@ class Preparation {
     for (const ir::Output& o : graph_.outputs()) {
       out_.AddOutput(o.name, values_.at(o.value));
     }
+    for (NodeId id : opened_) {
+      if (out_.Has(id)) out_.RemoveIfUnused(id);
+    }
     return std::move(out_);
   }
 
@@ -108,7 +111,10 @@ class Preparation {
     const std::vector<Value> in = Mapped(node, values_);
     if (node.Is("attention") || node.Is("masked_attention") || node.op->build) {
       ASSIGN_OR_RETURN(const std::vector<Value> made, Open(node, in));
-      for (int k = 0; k < node.num_outputs(); ++k) values_[{id, k}] = made[k];
+      for (int k = 0; k < node.num_outputs(); ++k) {
+        values_[{id, k}] = made[k];
+        opened_.push_back(made[k].node);
+      }
       return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const std::optional<Value> v, Instead(id, in));
@@ -338,6 +344,7 @@ class Preparation {
   const ir::Graph& graph_;
   ir::Graph out_;
   Values values_;
+  std::vector<NodeId> opened_;  // what became of operators that were opened
   ir::Expansions expansions_;
 };
 

@@ -240,14 +240,28 @@ absl::StatusOr<Result> ResultAt(const ProductCall& call, ElementCode& code,
   return Result{index[last], std::move(value)};
 }
 
-Epilogue NewEpilogue(const Place& place, const std::vector<std::string>& values,
-                     const std::vector<DimExpr>& offsets, ElementCode& code) {
+// The elements of one output that a thread makes.
+struct Stored {
+  Place place;
+  std::vector<std::string> values = {};
+  std::vector<DimExpr> offsets = {};
+};
+
+// One pack has the elements of all outputs, one output after the other.
+Epilogue NewEpilogue(const std::vector<Stored>& all, ElementCode& code) {
   Epilogue out;
-  out.type = PackType(place, values.size());
+  std::vector<std::string> values;
+  for (const Stored& s : all) {
+    values.insert(values.end(), s.values.begin(), s.values.end());
+  }
+  out.type = PackType(all[0].place, values.size());
   out.reads = code.Reads();
-  out.compute = code.Close();
-  absl::StrAppend(&out.compute, PackElements(place, values));
-  out.store = StorePack(place, offsets, code);
+  out.compute = absl::StrCat(code.Close(), PackElements(all[0].place, values));
+  PackPart part{0, static_cast<int>(values.size())};
+  for (const Stored& s : all) {
+    out.store += StorePack(s.place, s.offsets, code, part);
+    part.from += static_cast<int>(s.values.size());
+  }
   return out;
 }
 
@@ -262,8 +276,6 @@ absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
   const int64_t size = p.n / p.parts;
   const DimExpr j = code.NewIndex("j", size / count);
   code.ReadAhead(read_if);
-  std::vector<std::string> values;
-  std::vector<DimExpr> offsets;
   for (int u = 0; u < count; ++u) {
     const DimExpr element = j * DimExpr(count) + DimExpr(u);
     for (int i = 0; i < p.parts; ++i) {
@@ -271,13 +283,20 @@ absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
                        OutputIndex(call, p, b, m, element + DimExpr(i * size)),
                        absl::StrCat("acc[", u * p.parts + i, "]"));
     }
-    // The output has the core's dimensions but the last.
-    const std::vector<DimExpr> index = OutputIndex(call, p, b, m, element);
-    ASSIGN_OR_RETURN(std::string value, code.At(call.output.value, index));
-    values.push_back(std::move(value));
-    offsets.push_back(code.Offset(call.output.place, index));
   }
-  return NewEpilogue(call.output.place, values, offsets, code);
+  std::vector<Stored> all;
+  for (const Operand& output : OutputsOf(call)) {
+    Stored& stored = all.emplace_back(Stored{output.place});
+    for (int u = 0; u < count; ++u) {
+      // An output has the core's dimensions but the last.
+      const std::vector<DimExpr> index =
+          OutputIndex(call, p, b, m, j * DimExpr(count) + DimExpr(u));
+      ASSIGN_OR_RETURN(std::string value, code.At(output.value, index));
+      stored.values.push_back(std::move(value));
+      stored.offsets.push_back(code.Offset(output.place, index));
+    }
+  }
+  return NewEpilogue(all, code);
 }
 
 // The operand that lies there, or null.
@@ -302,6 +321,12 @@ std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
 }
 
 }  // namespace
+
+std::vector<Operand> OutputsOf(const ProductCall& call) {
+  std::vector<Operand> out = {call.output};
+  out.insert(out.end(), call.more_outputs.begin(), call.more_outputs.end());
+  return out;
+}
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
   const ir::Node& core = CoreOf(call);
@@ -498,7 +523,7 @@ KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
                              int64_t count, int block) {
   KernelSource out;
   out.text = KernelText(
-      {.inputs = call.inputs, .outputs = {call.output}, .threads = block},
+      {.inputs = call.inputs, .outputs = OutputsOf(call), .threads = block},
       body);
   out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{block}));
   out.block = block;
@@ -514,17 +539,16 @@ absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call, const Product& p,
   const DimExpr j = code.NewIndex("j", p.n / width);
   code.ReadAhead(read_if);
   const std::vector<NodeId> path = Path(call);
-  std::vector<std::string> values;
-  std::vector<DimExpr> offsets;
+  Stored stored{call.output.place};
   for (int u = 0; u < width; ++u) {
     const DimExpr n = j * DimExpr(width) + DimExpr(u);
     ASSIGN_OR_RETURN(const Result result,
                      ResultAt(call, code, path, OutputIndex(call, p, b, m, n),
                               absl::StrCat("acc[", u, "]")));
-    values.push_back(result.value);
-    offsets.push_back(code.Offset(call.output.place, result.index));
+    stored.values.push_back(result.value);
+    stored.offsets.push_back(code.Offset(stored.place, result.index));
   }
-  return NewEpilogue(call.output.place, values, offsets, code);
+  return NewEpilogue({stored}, code);
 }
 
 absl::StatusOr<std::string> EpilogueText(const ProductCall& call,

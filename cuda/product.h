@@ -27,15 +27,19 @@ namespace isomer::cuda {
 // on it through pointwise operators, casts, reshapes and transposes; or, where
 // there are several parts, it is a pointwise function of so many equal parts of
 // the core's rows, and the columns of b of which one result is made lie side by
-// side in memory.
+// side in memory. Then there may be more such functions, of one type.
 struct ProductCall {
   const ir::Graph* graph = nullptr;
   Value core;
   std::vector<Operand> inputs;
   Operand output;
+  std::vector<Operand> more_outputs = {};
   int parts = 1;
   bool two_places = false;  // b may lie in two
 };
+
+// All that it stores.
+std::vector<Operand> OutputsOf(const ProductCall& call);
 
 // How an operand lies in memory.
 enum class Run {

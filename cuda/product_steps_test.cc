@@ -6,6 +6,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "absl/strings/substitute.h"
 #include "cuda/graph_case.h"
 #include "cuda/held_kernel.h"
 #include "cuda/late_epilogues.h"
@@ -64,23 +65,54 @@ TEST(ProductSteps, ProductsComputeFunctionsOfParts) {
   EXPECT_EQ(p->steps.size(), 3u) << StepNames(*p);
 }
 
+// What a step of a recurrent layer computes of its product, two results among
+// it, is one kernel with that.
+TEST(ProductSteps, StepsOfRecurrentLayersAreOneKernelEach) {
+  auto layer = [](int rows, absl::string_view type, absl::string_view results) {
+    return ProgramOf(absl::Substitute(
+        "input x: $1[9,$0,24]\nconst w: $1[1,128,24] = 0.5\n"
+        "const r: $1[1,128,32] = 0.25\nconst b: $1[1,256] = 0.5\n"
+        "input h: $1[1,$0,32]\ninput c: $1[1,$0,32]\n"
+        "y, u, v = lstm(x, w, r, b, h, c)\n$2",
+        rows, type, results));
+  };
+  // The product with all rows of x, and y that is put together.
+  constexpr size_t kOther = 2;
+  for (const auto& p :
+       {layer(1, "f32", "output y = y\n"), layer(4, "f32", "output y = y\n"),
+        layer(16, "f16", "output y = y\n")}) {
+    ASSERT_TRUE(p.ok()) << p.status();
+    EXPECT_EQ(p->steps.size(), 9 + kOther) << StepNames(*p);
+  }
+  // Nothing holds the weights for so many rows of f32.
+  const auto many = layer(5, "f32", "output y = y\n");
+  ASSERT_TRUE(many.ok()) << many.status();
+  EXPECT_GT(many->steps.size(), 2u * 9) << StepNames(*many);
+  // The last step has results that nothing waits for.
+  const auto all = layer(1, "f32", "output u = u\noutput v = v\n");
+  ASSERT_TRUE(all.ok()) << all.status();
+  EXPECT_LT(all->steps.size(), 9 + kOther + 3) << StepNames(*all);
+}
+
 // Products of few rows by small constants hold these in registers, and ask for
 // what they compute with together with the rows: after the kernel before, and
 // before they multiply.
 TEST(ProductSteps, FewRowsAreMultipliedByWhatIsHeld) {
   auto compiler = Compiler::Open();
   auto make = [](int rows, int k, absl::string_view w,
-                 absl::string_view made = "") {
+                 absl::string_view made = "", absl::string_view type = "f16") {
     return ProgramOf(absl::StrCat(
-        "input x: f16[", rows, ",", k, "]\n", w, ": f16[", k, ",256]",
-        w[0] == 'c' ? " = 0.5" : "", "\n", made, "input s: f16[", rows,
-        ",256]\nm = matmul(x, w)\ny = add(m, s)\n"
+        "input x: ", type, "[", rows, ",", k, "]\n", w, ": ", type, "[", k,
+        ",256]", w[0] == 'c' ? " = 0.5" : "", "\n", made, "input s: ", type,
+        "[", rows, ",256]\nm = matmul(x, w)\ny = add(m, s)\n",
         "output y = y\n"));
   };
-  for (const auto& p : {make(1, 512, "const w"), make(16, 512, "const w"),
-                        make(1, 512, "input w")}) {
+  for (const auto& p :
+       {make(1, 512, "const w"), make(16, 512, "const w"),
+        make(1, 512, "input w"), make(4, 520, "const w", "", "f32")}) {
     ASSERT_TRUE(p.ok()) << p.status();
     ASSERT_EQ(p->steps.size(), 1u) << StepNames(*p);
+    const bool floats = p->inputs[0].type.dtype == DType::kF32;
     const std::vector<Variant> held = VariantsOf(*p, "held");
     EXPECT_FALSE(held.empty());
     const bool is_constant =
@@ -93,23 +125,26 @@ TEST(ProductSteps, FewRowsAreMultipliedByWhatIsHeld) {
       const size_t wait = text.find("iso_wait()"), read = text.find("(in2 +");
       if (absl::EndsWith(v.name, " panels")) {
         ++panels;
-        EXPECT_LT(text.find("ld.global.L1::no_allocate"), wait) << text;
+        EXPECT_LT(text.find("iso_hold(b"), wait) << text;
         EXPECT_TRUE(p->buffers[v.arguments[1]].copy);
         EXPECT_EQ(p->constant_bytes, 512 * 256 * 2);
       } else {
-        EXPECT_LT(text.find("iso_matrix4_t("), wait) << text;
+        const char* held = floats ? "iso_hold(b" : "iso_matrix4_t(";
+        EXPECT_LT(text.find(held), wait) << text;
       }
       EXPECT_LT(wait, read) << text;
       EXPECT_LT(read, text.find("if (!A_READY) multiply();")) << text;
       if (compiler.ok()) Compiled(compiler, v);
     }
-    EXPECT_EQ(panels > 0, is_constant);
+    EXPECT_EQ(panels > 0, is_constant && !floats);
   }
   // Too many rows, a k that warps cannot share, one that registers do not hold,
   // and a factor that another kernel makes.
-  for (const auto& p : {make(17, 512, "const w"), make(1, 520, "const w"),
-                        make(1, 65536, "const w"),
-                        make(1, 512, "input v", "w = softmax(v, axis=0)\n")}) {
+  for (const auto& p :
+       {make(17, 512, "const w"), make(1, 520, "const w"),
+        make(1, 65536, "const w"), make(5, 512, "const w", "", "f32"),
+        make(1, 65536, "const w", "", "f32"),
+        make(1, 512, "input v", "w = softmax(v, axis=0)\n")}) {
     ASSERT_TRUE(p.ok()) << p.status();
     EXPECT_TRUE(VariantsOf(*p, "held").empty());
   }

@@ -172,9 +172,12 @@ class Maker {
       if (done) return absl::OkStatus();
     }
     ASSIGN_OR_RETURN(const Opened o, Open(k, k.nodes, k.outputs));
-    if (k.outputs.size() == 1) {
-      ASSIGN_OR_RETURN(const bool done, AddProduct(k, o));
+    if (const int parts = PartsOf(*graph_, k);
+        parts > 1 || k.outputs.size() == 1) {
+      ASSIGN_OR_RETURN(const bool done, AddProduct(k, o, parts));
       if (done) return absl::OkStatus();
+    }
+    if (k.outputs.size() == 1) {
       ASSIGN_OR_RETURN(const bool pooled, AddPool(k, o));
       if (pooled) return absl::OkStatus();
     }
@@ -351,7 +354,7 @@ class Maker {
     if (step.variants.empty()) return false;
     if (step.flops >= kDnnAttentionFlops) {
       ASSIGN_OR_RETURN(auto product, AsDnnAttention(call, *a));
-      if (product) AddDnn(*std::move(product), {&one, &two}, to, step);
+      if (product) AddDnn(*std::move(product), {&one, &two}, to.buffer, step);
     }
     for (const Views& c : copies) {
       if (!c.rest.nodes.empty()) RETURN_IF_ERROR(AddKernel(c.rest));
@@ -382,20 +385,29 @@ class Maker {
     return true;
   }
 
-  absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o) {
-    std::optional<ProductCall> found = CallOf(o, PartsOf(*graph_, k));
+  absl::StatusOr<bool> AddProduct(const cost::Kernel& k, const Opened& o,
+                                  int parts) {
+    std::optional<ProductCall> found = CallOf(o, parts);
     if (!found) return false;
     ProductCall call = *std::move(found);
-    const Value v = k.outputs[0];
-    const Storage to = placement_.NewStorage(v);
-    call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
+    std::vector<Operand> outputs;
+    std::vector<int> to;  // their buffers
+    for (size_t i = 0; i < k.outputs.size(); ++i) {
+      const Value v = k.outputs[i];
+      const Storage s = placement_.NewStorage(v);
+      outputs.push_back(OutputOperand(o.outputs[i], s, graph_->type(v).dtype,
+                                      static_cast<int>(i)));
+      to.push_back(s.buffer);
+    }
+    call.output = outputs[0];
+    call.more_outputs.assign(outputs.begin() + 1, outputs.end());
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
     std::vector<OwnVariant> own = OwnVariants(o.graph, call, p, options_);
     if (own.empty()) return false;
     Step step = NewStep(k, o);
     step.flops = p.flops();
-    step.bytes += BytesOf(graph_->type(v));
-    step.arguments.push_back(to.buffer);
+    for (Value v : k.outputs) step.bytes += BytesOf(graph_->type(v));
+    step.arguments.insert(step.arguments.end(), to.begin(), to.end());
     for (OwnVariant& v : own) {
       if (v.panels) {
         v.variant.arguments = WithB(o, p, Order::kPanels, step.arguments);
@@ -404,10 +416,10 @@ class Maker {
       step.variants.push_back(std::move(v.variant));
     }
     RETURN_IF_ERROR(step.variants[0].source().status());
-    if (p.parts == 1 || p.m > kFewRows) {
+    if (p.parts == 1 || p.m > kFewRows || p.dtype == DType::kF32) {
       RETURN_IF_ERROR(AddLibrary(o, call, p, to, step));
     }
-    if (p.parts == 1) RETURN_IF_ERROR(AddDnn(o, call, p, to, step));
+    if (p.parts == 1) RETURN_IF_ERROR(AddDnn(o, call, p, to[0], step));
     program_.steps.push_back(std::move(step));
     return true;
   }
@@ -447,7 +459,8 @@ class Maker {
 
   // The same step by a library, and a kernel for what comes after the product.
   absl::Status AddLibrary(const Opened& o, const ProductCall& call,
-                          const Product& p, const Storage& to, Step& step) {
+                          const Product& p, const std::vector<int>& to,
+                          Step& step) {
     std::optional<LibraryProduct> library = AsLibraryProduct(p);
     if (!library || p.flops() < kLibraryFlops) return absl::OkStatus();
     std::vector<int> buffers = o.buffers;
@@ -478,7 +491,7 @@ class Maker {
       if (pointer == library->bias.pointer) v.bias = buffers[i];
     }
     if (alone) {
-      v.out = to.buffer;
+      v.out = to[0];
       add(std::move(v));
       return absl::OkStatus();
     }
@@ -491,9 +504,9 @@ class Maker {
     inputs.push_back({call.core, {"core", type.dtype, 0, steps}});
     v.arguments = std::move(buffers);
     v.arguments.push_back(v.out);
-    v.arguments.push_back(to.buffer);
+    v.arguments.insert(v.arguments.end(), to.begin(), to.end());
     ASSIGN_OR_RETURN(const KernelSource rest,
-                     ElementKernel(*o.graph, inputs, {call.output}));
+                     ElementKernel(*o.graph, inputs, OutputsOf(call)));
     v.source = [rest]() -> absl::StatusOr<KernelSource> { return rest; };
     add(std::move(v));
     return absl::OkStatus();
@@ -501,7 +514,7 @@ class Maker {
 
   // The same step, all of it, by cuDNN.
   absl::Status AddDnn(const Opened& o, const ProductCall& call,
-                      const Product& p, const Storage& to, Step& step) {
+                      const Product& p, int to, Step& step) {
     if (p.flops() < (p.convolution ? kDnnConvolutionFlops : kDnnFlops) ||
         p.depthwise) {
       return absl::OkStatus();
@@ -513,10 +526,10 @@ class Maker {
 
   // A variant by cuDNN, which reads inputs of these.
   void AddDnn(DnnProduct product, const std::vector<const Opened*>& from,
-              const Storage& to, Step& step) {
+              int to, Step& step) {
     Variant v{"cudnn", nullptr};
     for (const DnnTensor& t : product.tensors) {
-      int buffer = t.pointer.empty() ? Zeros(t, product.dtype) : to.buffer;
+      int buffer = t.pointer.empty() ? Zeros(t, product.dtype) : to;
       for (const Opened* o : from) {
         for (size_t i = 0; i < o->inputs.size(); ++i) {
           if (o->inputs[i].place.pointer == t.pointer) buffer = o->buffers[i];

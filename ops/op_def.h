@@ -63,13 +63,15 @@ struct OpDef {
   std::vector<std::string> cases = {};
 
   OnnxMapping onnx = {};
-  bool is_composite() const { return !expansion.empty() || build; }
-
   // Floating-point operations of one call; by default one per output element.
   std::function<int64_t(absl::Span<const TensorType> inputs,
                         absl::Span<const TensorType> outputs,
                         const Attrs& attrs)>
       flops = nullptr;
+  // How often in a row a call waits for what it has computed; by default never.
+  std::function<int64_t(absl::Span<const TensorType> inputs)> waits = nullptr;
+
+  bool is_composite() const { return !expansion.empty() || build; }
 };
 
 // The outcome of type inference: output types, attributes in canonical form,

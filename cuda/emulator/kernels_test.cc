@@ -152,18 +152,38 @@ TEST_F(Kernels, LongProducts) {
 
 // Weights that are held in registers; some blocks have columns past the end.
 TEST_F(Kernels, ProductsOfFewRows) {
-  for (int m : {1, 5, 16}) {
+  for (const auto& [type, m] : std::vector<std::pair<const char*, int>>{
+           {"f16", 1}, {"f16", 5}, {"f16", 16}, {"f32", 1}, {"f32", 3}}) {
     for (const auto& [n, k] :
-         std::vector<std::pair<int, int>>{{272, 512}, {40, 128}}) {
+         std::vector<std::pair<int, int>>{{272, 512}, {40, 128}, {72, 1000}}) {
+      if (k % 128 != 0 && type != std::string("f32")) continue;
       Compare(absl::Substitute(
-                  "input x: f16[$0,$2]\ninput w_: f16[$2,$1]\n"
-                  "input w_b: f16[$1]\ninput s: f16[$0,$1]\n"
+                  "input x: $3[$0,$2]\ninput w_: $3[$2,$1]\n"
+                  "input w_b: $3[$1]\ninput s: $3[$0,$1]\n"
                   "m = matmul(x, w_)\nc = broadcast(w_b, shape=[$0 $1], "
                   "dims=[1])\na = add(m, c)\nd = mul(a, s)\nr = gelu(d)\n"
                   "output y = r\n",
-                  m, n, k),
+                  m, n, k, type),
               "held");
     }
+  }
+}
+
+// Steps are products, with what is computed of them.
+TEST_F(Kernels, RecurrentLayers) {
+  for (const auto& [type, direction, dirs, family] :
+       std::vector<std::tuple<const char*, const char*, int, const char*>>{
+           {"f32", "forward", 1, "held"},
+           {"f16", "reverse", 1, ""},
+           {"f32", "bidirectional", 2, "held"}}) {
+    Compare(absl::Substitute(
+                "input x: $0[5,1,24]\ninput w_x: $0[$1,128,24]\n"
+                "input w_r: $0[$1,128,32]\ninput w_b: $0[$1,256]\n"
+                "input h: $0[$1,1,32]\ninput c: $0[$1,1,32]\n"
+                "y, u, v = lstm(x, w_x, w_r, w_b, h, c, direction=$2)\n"
+                "output y = y\noutput u = u\noutput v = v\n",
+                type, dirs, direction),
+            family);
   }
 }
 
@@ -193,7 +213,11 @@ TEST_F(Kernels, TilesOfLargeProducts) {
 TEST_F(Kernels, FunctionsOfParts) {
   for (const PartsShape& s :
        {PartsShape{2, 200, 72, 200, "f16"}, PartsShape{4, 130, 68, 264, "bf16"},
-        PartsShape{8, 70, 24, 136, "f16"}, PartsShape{8, 3, 64, 256, "f16"}}) {
+        PartsShape{8, 70, 24, 136, "f16"}, PartsShape{8, 3, 64, 256, "f16"},
+        PartsShape{4, 1, 64, 256, "f32"}, PartsShape{2, 4, 36, 72, "f32"},
+        PartsShape{4, 1, 40, 136, "f32", true},
+        PartsShape{4, 2, 64, 256, "f16", true},
+        PartsShape{2, 200, 72, 200, "bf16", true}}) {
     const ProgramOptions small = {.units = 2, .cached_bytes = 0};
     const std::string text = PartsText(s, s.parts == 4 ? "w_v" : "w_");
     EXPECT_EQ(StepsOf(text, small), 1u);

@@ -71,6 +71,7 @@ class Lstm {
   // What one direction gives: [steps, 1, batch, n] and [1, batch, n] twice.
   absl::StatusOr<std::vector<Value>> Run(int64_t direction, bool backwards) {
     ASSIGN_OR_RETURN(const Value x, Inputs(direction));
+    ASSIGN_OR_RETURN(const Value bias, Bias(direction));
     ASSIGN_OR_RETURN(const Value weights, Turned(2, direction));
     ASSIGN_OR_RETURN(Value h, Of(4, direction));
     ASSIGN_OR_RETURN(Value c, Of(5, direction));
@@ -78,7 +79,8 @@ class Lstm {
     for (int64_t i = 0; i < steps_; ++i) {
       const int64_t t = backwards ? steps_ - 1 - i : i;
       ASSIGN_OR_RETURN(Value gates, b_.Add("matmul", {h, weights}));
-      ASSIGN_OR_RETURN(const Value row, Part(x, 0, t * batch_, batch_));
+      ASSIGN_OR_RETURN(Value row, Part(x, 0, t * batch_, batch_));
+      ASSIGN_OR_RETURN(row, b_.Add("add", {row, bias}));
       ASSIGN_OR_RETURN(gates, b_.Add("add", {row, gates}));
       ASSIGN_OR_RETURN(const Value keep, Gate(gates, 2, "sigmoid"));
       ASSIGN_OR_RETURN(const Value kept, b_.Add("mul", {keep, c}));
@@ -124,15 +126,17 @@ class Lstm {
         const Value rows,
         b_.Reshape(in_[0], {steps_ * batch_, b_.type(in_[0]).shape[2]}));
     ASSIGN_OR_RETURN(const Value weights, Turned(1, direction));
-    ASSIGN_OR_RETURN(const Value product, b_.Add("matmul", {rows, weights}));
+    return b_.Add("matmul", {rows, weights});
+  }
+
+  // What they take besides, in each step: [batch, 4 n].
+  absl::StatusOr<Value> Bias(int64_t direction) {
     ASSIGN_OR_RETURN(const Value both, Of(3, direction));
     ASSIGN_OR_RETURN(Value bias, Part(both, 0, 0, 4 * width_));
     ASSIGN_OR_RETURN(const Value other, Part(both, 0, 4 * width_, 4 * width_));
     ASSIGN_OR_RETURN(bias, b_.Add("add", {bias, other}));
-    ASSIGN_OR_RETURN(
-        bias, b_.Add("broadcast", {bias},
-                     {{"shape", b_.type(product).shape}, {"dims", Ints{1}}}));
-    return b_.Add("add", {product, bias});
+    return b_.Add("broadcast", {bias},
+                  {{"shape", Ints{batch_, 4 * width_}}, {"dims", Ints{1}}});
   }
 
   absl::StatusOr<Value> Gate(Value gates, int64_t which,
@@ -244,6 +248,10 @@ int64_t LstmFlops(absl::Span<const TensorType> in, absl::Span<const TensorType>,
   return 2 * x[0] * x[1] * w[0] * w[1] * (w[2] + r[2]);
 }
 
+int64_t LstmWaits(absl::Span<const TensorType> in) {
+  return in[0].shape[0] - 1;
+}
+
 }  // namespace
 
 std::vector<OpDef> DefineLstm() {
@@ -282,6 +290,7 @@ std::vector<OpDef> DefineLstm() {
                 "f64[2,2,1], f64[2,2,1], direction=bidirectional)"},
       .onnx = {.from = {{"LSTM", FromLstm}}, .to = ToLstm},
       .flops = LstmFlops,
+      .waits = LstmWaits,
   }};
 }
 
