@@ -333,7 +333,7 @@ absl::StatusOr<KernelSource> WarpAttention(const AttentionCall& call,
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),
-       .outputs = {call.values.output},
+       .outputs = call.values.outputs,
        .helpers = absl::StrCat(TileHelpers(), WarpHelpers(a.scores.dtype),
                                PairHelper(a.scores.dtype), defines),
        .threads = t.threads()},

@@ -273,7 +273,7 @@ absl::StatusOr<KernelSource> WarpgroupAttention(const AttentionCall& call,
   KernelSource out;
   out.text = KernelText(
       {.inputs = AttentionInputs(call),
-       .outputs = {call.values.output},
+       .outputs = call.values.outputs,
        .helpers = absl::StrCat(
            TileHelpers(), WarpgroupHelpers(), PairHelper(dtype),
            WarpgroupMultiply("iso_scores", dtype, t.bn,

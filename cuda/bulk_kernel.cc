@@ -572,7 +572,7 @@ absl::StatusOr<KernelSource> BulkProduct(const ProductCall& call,
                           matrices.b_step, kStep, t.pair ? t.tn / 2 : t.tn)};
   out.text = KernelText(
       {.inputs = call.inputs,
-       .outputs = OutputsOf(call),
+       .outputs = call.outputs,
        .maps = static_cast<int>(out.maps.size()),
        .helpers = absl::StrCat(TileHelpers(), WarpgroupHelpers(), kHelpers,
                                WarpgroupMultiply("iso_multiply", p.dtype, t.tn,

@@ -31,7 +31,7 @@ ColdConstants::ColdConstants(const ir::Graph& graph,
       if (!node.Is("matmul") || !Has(node.inputs[1])) continue;
       const TensorType& out = graph.type({id, 0});
       const TensorType& type = graph.type(node.inputs[1]);
-      if (NumElements(out) <= kFewRows * out.shape.back()) {
+      if (HasRows(out, kFewRows)) {
         weights.insert({BytesOf(type), node.inputs[1]});
       }
     }

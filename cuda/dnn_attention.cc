@@ -19,7 +19,7 @@ namespace {
 // that is done to them.
 std::optional<double> ScaleOf(const ProductCall& call) {
   double scale = 1;
-  Value v = call.output.value;
+  Value v = call.outputs[0].value;
   while (!(v == call.core)) {
     const ir::Node& node = call.graph->node(v.node);
     if (node.op == nullptr) return std::nullopt;
@@ -64,7 +64,7 @@ class View {
       ASSIGN_OR_RETURN(index,
                        Forward(*call_.graph, id, index, code_.intervals()));
     }
-    return Tensor(call_.output.place, index, {"zb", "zh", "mm", "nn"},
+    return Tensor(call_.outputs[0].place, index, {"zb", "zh", "mm", "nn"},
                   {batches_, heads_, p_.m, p_.n});
   }
 

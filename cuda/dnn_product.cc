@@ -47,14 +47,14 @@ class Maker {
       ASSIGN_OR_RETURN(fits, Follow(id));
       if (!fits) return std::nullopt;
     }
-    const Value last = call_.output.value;
+    const Value last = call_.outputs[0].value;
     const auto result = results_.find(last.node);
     // Results that are not needed for the last one would be lost.
     if (result == results_.end() ||
         result->second != static_cast<int>(out_.operations.size())) {
       return std::nullopt;
     }
-    auto to = TensorAt(call_.output.place, index_[last.node]);
+    auto to = TensorAt(call_.outputs[0].place, index_[last.node]);
     if (!to || to->shape != extents_) return std::nullopt;
     out_.tensors[2] = *std::move(to);
     return std::move(out_);

@@ -272,15 +272,7 @@ TEST_F(OnDevice, ProductsOfFewRows) {
                         : std::vector<int>{1, 5, 8, 11, 16}) {
       for (const auto& [n, k] : std::vector<std::pair<int, int>>{
                {264, 512}, {272, 512}, {1000, 1280}, {40, 128}, {2048, 2048}}) {
-        const std::string size = absl::StrCat("[", m, ",", n, "]");
-        Compare(absl::StrCat("input x: ", type, "[", m, ",", k, "]\ninput w_: ",
-                             type, "[", k, ",", n, "]\ninput w_b: ", type, "[",
-                             n, "]\ninput s: ", type, size,
-                             "\nm = matmul(x, w_)\nc = broadcast(w_b, shape=[",
-                             m, " ", n,
-                             "], dims=[1])\na = add(m, c)\nd = mul(a, s)\n"
-                             "r = gelu(d)\noutput y = r\n"),
-                true, "held");
+        Compare(FewRowsText(type, m, n, k), true, "held");
       }
     }
   }
@@ -289,15 +281,7 @@ TEST_F(OnDevice, ProductsOfFewRows) {
 // Steps are products, with what is computed of them.
 TEST_F(OnDevice, RecurrentLayers) {
   for (const char* type : {"f16", "bf16", "f32"}) {
-    Compare(absl::Substitute("input x: $0[2,1,40]\ninput w_x: $0[2,2048,40]\n"
-                             "input w_r: $0[2,2048,512]\n"
-                             "input w_b: $0[2,4096]\n"
-                             "input h: $0[2,1,512]\ninput c: $0[2,1,512]\n"
-                             "y, u, v = lstm(x, w_x, w_r, w_b, h, c, "
-                             "direction=bidirectional)\n"
-                             "output y = y\noutput u = u\noutput v = v\n",
-                             type),
-            true, "held");
+    Compare(LayerText(type, "bidirectional", 2, 2, 40, 512), true, "held");
   }
 }
 

@@ -231,7 +231,7 @@ absl::StatusOr<KernelSource> GeneralProduct(const ProductCall& call,
   KernelSource out;
   out.text =
       KernelText({.inputs = call.inputs,
-                  .outputs = OutputsOf(call),
+                  .outputs = call.outputs,
                   .helpers = absl::StrFormat(
                       "%senum { TM = %d, TN = %d, WK = 1, SPLIT = %d, NT = %d, "
                       "STEP = %d,\n"

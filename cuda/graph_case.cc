@@ -87,6 +87,26 @@ std::string PartsText(const PartsShape& s, absl::string_view weights) {
                       s.several ? "output u = b0\n" : "");
 }
 
+std::string FewRowsText(absl::string_view type, int m, int n, int k) {
+  return absl::Substitute(
+      "input x: $0[$1,$3]\ninput w_: $0[$3,$2]\ninput w_b: $0[$2]\n"
+      "input s: $0[$1,$2]\nm = matmul(x, w_)\n"
+      "c = broadcast(w_b, shape=[$1 $2], dims=[1])\na = add(m, c)\n"
+      "d = mul(a, s)\nr = gelu(d)\noutput y = r\n",
+      type, m, n, k);
+}
+
+std::string LayerText(absl::string_view type, absl::string_view direction,
+                      int directions, int steps, int in, int out) {
+  return absl::Substitute(
+      "input x: $0[$3,1,$4]\ninput w_x: $0[$2,$6,$4]\n"
+      "input w_r: $0[$2,$6,$5]\ninput w_b: $0[$2,$7]\n"
+      "input h: $0[$2,1,$5]\ninput c: $0[$2,1,$5]\n"
+      "y, u, v = lstm(x, w_x, w_r, w_b, h, c, direction=$1)\n"
+      "output y = y\noutput u = u\noutput v = v\n",
+      type, direction, directions, steps, in, out, 4 * out, 8 * out);
+}
+
 std::string AttentionText(absl::string_view type, int heads, int queries,
                           int keys, int head) {
   const std::string q =

@@ -40,6 +40,14 @@ struct PartsShape {
 };
 std::string PartsText(const PartsShape& shape, absl::string_view weights);
 
+// A product of m rows, and what is computed of it with a row and a matrix.
+std::string FewRowsText(absl::string_view type, int m, int n, int k);
+
+// A recurrent layer of one batch, from `in` to `out` values a step, in so many
+// directions.
+std::string LayerText(absl::string_view type, absl::string_view direction,
+                      int directions, int steps, int in, int out);
+
 // Scores with a mask, in a graph with two batches.
 std::string AttentionText(absl::string_view type, int heads, int queries,
                           int keys, int head);

@@ -26,6 +26,10 @@ int64_t BytesOf(const TensorType& type) {
   return NumElements(type) * ByteSize(type.dtype);
 }
 
+bool HasRows(const TensorType& type, int64_t most) {
+  return NumElements(type) <= most * type.shape.back();
+}
+
 std::vector<Value> ReadsOf(const ir::Graph& graph,
                            const std::vector<NodeId>& nodes) {
   const std::set<NodeId> own(nodes.begin(), nodes.end());

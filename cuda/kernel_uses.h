@@ -21,6 +21,9 @@ bool IsPointwise(const ir::Node& node);
 // What a value of this type takes in memory.
 int64_t BytesOf(const TensorType& type);
 
+// True if it has no more rows than that: all dimensions but the last.
+bool HasRows(const TensorType& type, int64_t most);
+
 // What nodes read of others, each once.
 std::vector<Value> ReadsOf(const ir::Graph& graph,
                            const std::vector<NodeId>& nodes);

@@ -111,10 +111,8 @@ Value WeightsOf(const ir::Graph& graph, Value product) {
 // True if a product of this type may be computed with what follows it: of
 // 16-bit floats by tiles, of f32 by weights that threads hold.
 bool CanBeJoined(const TensorType& product) {
-  const bool few =
-      NumElements(product) <= kHeldFloatRows * product.shape.back();
   return product.dtype == DType::kF16 || product.dtype == DType::kBF16 ||
-         (product.dtype == DType::kF32 && few);
+         (product.dtype == DType::kF32 && HasRows(product, kHeldFloatRows));
 }
 
 // The only product of a kernel, if it is one by a constant matrix and can be
@@ -251,9 +249,8 @@ Join NewJoin(const ir::Graph& graph, const std::vector<cost::Kernel>& kernels,
 bool IsToBeJoined(const ir::Graph& graph, const cost::Kernel& k,
                   int64_t cached_bytes) {
   if (!IsProductByConstant(graph, k)) return false;
-  const TensorType& type = graph.type(k.outputs[0]);
   return IsLarge(graph, k, cached_bytes) ||
-         NumElements(type) <= kFewRows * type.shape.back();
+         HasRows(graph.type(k.outputs[0]), kFewRows);
 }
 
 // The products that each kernel can be joined with: one at most.

@@ -285,7 +285,7 @@ absl::StatusOr<Epilogue> PartsEpilogue(const ProductCall& call,
     }
   }
   std::vector<Stored> all;
-  for (const Operand& output : OutputsOf(call)) {
+  for (const Operand& output : call.outputs) {
     Stored& stored = all.emplace_back(Stored{output.place});
     for (int u = 0; u < count; ++u) {
       // An output has the core's dimensions but the last.
@@ -321,12 +321,6 @@ std::optional<double> UnroundedNumber(const ir::Graph& graph, Value v) {
 }
 
 }  // namespace
-
-std::vector<Operand> OutputsOf(const ProductCall& call) {
-  std::vector<Operand> out = {call.output};
-  out.insert(out.end(), call.more_outputs.begin(), call.more_outputs.end());
-  return out;
-}
 
 absl::StatusOr<Product> Analyze(const ProductCall& call) {
   const ir::Node& core = CoreOf(call);
@@ -482,7 +476,7 @@ absl::StatusOr<std::optional<LibraryProduct>> WithEpilogue(
     }
     to = found;
   }
-  if (!matrix(call.output.place, index[last], library.out) ||
+  if (!matrix(call.outputs[0].place, index[last], library.out) ||
       library.out.step < p.n) {
     return std::nullopt;
   }
@@ -523,8 +517,7 @@ KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
                              int64_t count, int block) {
   KernelSource out;
   out.text = KernelText(
-      {.inputs = call.inputs, .outputs = OutputsOf(call), .threads = block},
-      body);
+      {.inputs = call.inputs, .outputs = call.outputs, .threads = block}, body);
   out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{block}));
   out.block = block;
   return out;
@@ -539,7 +532,7 @@ absl::StatusOr<Epilogue> EpilogueOf(const ProductCall& call, const Product& p,
   const DimExpr j = code.NewIndex("j", p.n / width);
   code.ReadAhead(read_if);
   const std::vector<NodeId> path = Path(call);
-  Stored stored{call.output.place};
+  Stored stored{call.outputs[0].place};
   for (int u = 0; u < width; ++u) {
     const DimExpr n = j * DimExpr(width) + DimExpr(u);
     ASSIGN_OR_RETURN(const Result result,
@@ -564,8 +557,8 @@ absl::StatusOr<std::optional<ElementText>> ResultText(const ProductCall& call,
   ASSIGN_OR_RETURN(const Result result,
                    ResultAt(call, code, Path(call),
                             OutputIndex(call, p, i.b, i.m, i.n), "acc[0]"));
-  const auto steps =
-      Affine(code.Offset(call.output.place, result.index), {"zb", "mm", "nn"});
+  const auto steps = Affine(code.Offset(call.outputs[0].place, result.index),
+                            {"zb", "mm", "nn"});
   auto is = [](int64_t step, int64_t want, int64_t extent) {
     return step == want || extent == 1;
   };

@@ -23,23 +23,19 @@
 
 namespace isomer::cuda {
 
-// What the kernel is to compute: `core` is a matmul or conv2d, `output` depends
-// on it through pointwise operators, casts, reshapes and transposes; or, where
-// there are several parts, it is a pointwise function of so many equal parts of
-// the core's rows, and the columns of b of which one result is made lie side by
-// side in memory. Then there may be more such functions, of one type.
+// What the kernel is to compute: `core` is a matmul or conv2d, the one output
+// depends on it through pointwise operators, casts, reshapes and transposes;
+// or, where there are several parts, outputs of one type are pointwise
+// functions of so many equal parts of the core's rows, and the columns of b of
+// which one element is made lie side by side in memory.
 struct ProductCall {
   const ir::Graph* graph = nullptr;
   Value core;
   std::vector<Operand> inputs;
-  Operand output;
-  std::vector<Operand> more_outputs = {};
+  std::vector<Operand> outputs;
   int parts = 1;
   bool two_places = false;  // b may lie in two
 };
-
-// All that it stores.
-std::vector<Operand> OutputsOf(const ProductCall& call);
 
 // How an operand lies in memory.
 enum class Run {

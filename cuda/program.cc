@@ -331,9 +331,9 @@ class Maker {
     if (!scores || !values) return false;
     scores->two_places = values->two_places = true;
     const Storage to = placement_.NewStorage(result);
-    scores->output = {one.outputs[0], {"scores", type.dtype, 0, dense}};
-    values->output =
-        OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0);
+    scores->outputs = {{one.outputs[0], {"scores", type.dtype, 0, dense}}};
+    values->outputs = {
+        OutputOperand(two.outputs[0], to, graph_->type(result).dtype, 0)};
     const AttentionCall call{*scores, *values, t.guarded};
     ASSIGN_OR_RETURN(const std::optional<Attention> a, AnalyzeAttention(call));
     if (!a) return false;
@@ -371,7 +371,7 @@ class Maker {
     ProductCall call = *std::move(found);
     const Storage to = placement_.NewStorage(v);
     if (to.steps[1] != 1) return false;
-    call.output = OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0);
+    call.outputs = {OutputOperand(o.outputs[0], to, graph_->type(v).dtype, 0)};
     ASSIGN_OR_RETURN(const auto source, PoolKernel(call));
     if (!source) return false;
     Step step = NewStep(k, o);
@@ -390,17 +390,14 @@ class Maker {
     std::optional<ProductCall> found = CallOf(o, parts);
     if (!found) return false;
     ProductCall call = *std::move(found);
-    std::vector<Operand> outputs;
-    std::vector<int> to;  // their buffers
+    std::vector<int> to;  // buffers of outputs
     for (size_t i = 0; i < k.outputs.size(); ++i) {
       const Value v = k.outputs[i];
       const Storage s = placement_.NewStorage(v);
-      outputs.push_back(OutputOperand(o.outputs[i], s, graph_->type(v).dtype,
-                                      static_cast<int>(i)));
+      call.outputs.push_back(OutputOperand(
+          o.outputs[i], s, graph_->type(v).dtype, static_cast<int>(i)));
       to.push_back(s.buffer);
     }
-    call.output = outputs[0];
-    call.more_outputs.assign(outputs.begin() + 1, outputs.end());
     ASSIGN_OR_RETURN(const Product p, Analyze(call));
     std::vector<OwnVariant> own = OwnVariants(o.graph, call, p, options_);
     if (own.empty()) return false;
@@ -506,7 +503,7 @@ class Maker {
     v.arguments.push_back(v.out);
     v.arguments.insert(v.arguments.end(), to.begin(), to.end());
     ASSIGN_OR_RETURN(const KernelSource rest,
-                     ElementKernel(*o.graph, inputs, OutputsOf(call)));
+                     ElementKernel(*o.graph, inputs, call.outputs));
     v.source = [rest]() -> absl::StatusOr<KernelSource> { return rest; };
     add(std::move(v));
     return absl::OkStatus();

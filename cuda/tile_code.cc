@@ -373,7 +373,7 @@ KernelSource WarpKernel(const ProductCall& call, const Product& p,
   KernelSource out;
   out.text = KernelText(
       {.inputs = call.inputs,
-       .outputs = OutputsOf(call),
+       .outputs = call.outputs,
        .helpers = absl::StrCat(TileHelpers(), WarpHelpers(p.dtype), constants),
        .threads = threads,
        .blocks = blocks},

@@ -343,7 +343,7 @@ absl::StatusOr<KernelSource> WarpgroupProduct(const ProductCall& call,
   KernelSource out;
   out.text = KernelText(
       {.inputs = call.inputs,
-       .outputs = OutputsOf(call),
+       .outputs = call.outputs,
        .helpers = absl::StrCat(TileHelpers(), WarpgroupHelpers(),
                                WarpgroupMultiply("iso_multiply", p.dtype, t.tn,
                                                  {.b_along_n = along_n}),

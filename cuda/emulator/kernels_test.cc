@@ -157,14 +157,7 @@ TEST_F(Kernels, ProductsOfFewRows) {
     for (const auto& [n, k] :
          std::vector<std::pair<int, int>>{{272, 512}, {40, 128}, {72, 1000}}) {
       if (k % 128 != 0 && type != std::string("f32")) continue;
-      Compare(absl::Substitute(
-                  "input x: $3[$0,$2]\ninput w_: $3[$2,$1]\n"
-                  "input w_b: $3[$1]\ninput s: $3[$0,$1]\n"
-                  "m = matmul(x, w_)\nc = broadcast(w_b, shape=[$0 $1], "
-                  "dims=[1])\na = add(m, c)\nd = mul(a, s)\nr = gelu(d)\n"
-                  "output y = r\n",
-                  m, n, k, type),
-              "held");
+      Compare(FewRowsText(type, m, n, k), "held");
     }
   }
 }
@@ -176,14 +169,7 @@ TEST_F(Kernels, RecurrentLayers) {
            {"f32", "forward", 1, "held"},
            {"f16", "reverse", 1, ""},
            {"f32", "bidirectional", 2, "held"}}) {
-    Compare(absl::Substitute(
-                "input x: $0[5,1,24]\ninput w_x: $0[$1,128,24]\n"
-                "input w_r: $0[$1,128,32]\ninput w_b: $0[$1,256]\n"
-                "input h: $0[$1,1,32]\ninput c: $0[$1,1,32]\n"
-                "y, u, v = lstm(x, w_x, w_r, w_b, h, c, direction=$2)\n"
-                "output y = y\noutput u = u\noutput v = v\n",
-                type, dirs, direction),
-            family);
+    Compare(LayerText(type, direction, dirs, 5, 24, 32), family);
   }
 }
 
