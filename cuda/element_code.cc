@@ -19,6 +19,9 @@ namespace {
 // The function that reads neighbours together.
 constexpr absl::string_view kLoadPieces = "iso_load_pack";
 
+// Pieces that a thread keeps of an operand's row, and of all operands.
+constexpr int64_t kMostPieces = 8, kMostKept = 16;
+
 std::string Key(Value v, const std::vector<DimExpr>& index) {
   std::string key = absl::StrCat(v.node.value, ".", v.output);
   for (const DimExpr& e : index) absl::StrAppend(&key, "|", e.ToString());
@@ -105,6 +108,9 @@ void ElementCode::Open() {
 
 std::string ElementCode::Close() {
   std::string text = std::move(scope_->text);
+  if (scope_->branch && scope_->reads_pieces) {
+    scope_->parent->reads_pieces = true;
+  }
   scope_ = scope_->parent;
   return text;
 }
@@ -209,16 +215,45 @@ void ElementCode::Read(const std::string& type, const std::string& name,
   }
 }
 
+bool ElementCode::KeepPieces(std::string symbol, int64_t count) {
+  pieces_each_ = CeilDiv(count, int64_t{lanes_});
+  pieces_ = pieces_each_ <= kMostPieces ? count : 0;
+  piece_ = std::move(symbol);
+  return pieces_ > 0;
+}
+
+const std::string* ElementCode::Kept(const std::string& from) const {
+  const Scope& scope = *scope_;
+  auto it = scope.kept.find(from);
+  if (it != scope.kept.end()) return &it->second;
+  it = kept_.find(from);
+  return it == kept_.end() ? nullptr : &it->second;
+}
+
 std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
                                bool ahead) {
+  scope_->reads_pieces = true;
+  const std::string type =
+      absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
+  const std::string load = absl::StrCat(kLoadPieces, type, "(", from, ")");
+  const int64_t kept = static_cast<int64_t>(kept_.size()) +
+                       static_cast<int64_t>(scope_->kept.size());
+  if (scope_->keeps_pieces && Kept(from) == nullptr &&
+      (kept + 1) * pieces_each_ <= kMostKept) {
+    const std::string array = Fresh("w");
+    absl::StrAppend(&scope_->parent->text, "iso_pack", type, " ", array, "[",
+                    pieces_each_, "];\n");
+    Write(absl::StrCat(array, "[n] = ", load, ";"));
+    scope_->kept[from] = array;
+  }
+  if (const std::string* array = Kept(from)) {
+    return absl::StrCat("iso_value(", *array, "[n].at[", at, "])");
+  }
   const std::string key = absl::StrCat("piece|", from);
   const std::string* known = Known(key);
   std::string name = known == nullptr ? Fresh("w") : *known;
   if (known == nullptr) {
-    const std::string type =
-        absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
-    Read(absl::StrCat("iso_pack", type), name,
-         absl::StrCat(kLoadPieces, type, "(", from, ")"), ahead);
+    Read(absl::StrCat("iso_pack", type), name, load, ahead);
     scope_->known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
@@ -640,26 +675,47 @@ absl::Status ElementCode::FoldIn(const Folded& f, Walk& walk) {
 }
 
 absl::StatusOr<int> ElementCode::FoldTogether(const Folded& f, Along& last,
-                                              Walk& walk) {
+                                              bool alone, Walk& walk) {
   const int64_t extent = *last.extent.constant();
   if (vector_ == 1 || extent == 0 || extent % vector_ != 0) return 1;
+  const Scope empty{.parent = scope_->parent, .depth = scope_->depth};
+  const std::string name = last.name;
+  const bool keeps = alone && extent / vector_ == pieces_;
+  if (keeps) {
+    last.name = piece_;
+    // On trial first: sums that stand in this one are written before it then,
+    // and it has what they keep.
+    walk.names[last.variable] = NewIndex(piece_, pieces_) * DimExpr(vector_);
+    RETURN_IF_ERROR(FoldIn(f, walk));
+    *scope_ = empty;
+    scope_->keeps_pieces = true;
+  }
   const DimExpr first =
       NewIndex(last.name, extent / vector_) * DimExpr(vector_);
   for (int u = 0; u < vector_; ++u) {
     walk.names[last.variable] = first + DimExpr(u);
     RETURN_IF_ERROR(FoldIn(f, walk));
   }
-  if (absl::StrContains(scope_->text, kLoadPieces)) {
+  if (scope_->reads_pieces) {
     last.extent = DimExpr(extent / vector_);
     return vector_;
   }
-  *scope_ = {.parent = scope_->parent, .depth = scope_->depth};
+  *scope_ = empty;
+  last.name = name;
   walk.names[last.variable] = NewIndex(last.name, extent);
   return 1;
 }
 
+std::string ElementCode::PiecesLoop(absl::string_view body) const {
+  return absl::StrCat("#pragma unroll\nfor (int n = 0; n < ", pieces_each_,
+                      "; ++n) {\nconst int ", piece_, " = n * ", lanes_, " + ",
+                      lane_, ";\nif (", piece_, " >= ", pieces_,
+                      ") continue;\n", body, "}");
+}
+
 std::string ElementCode::SharedLoop(const std::vector<Along>& along,
                                     int64_t total, const std::string& body) {
+  if (along.back().name == piece_) return PiecesLoop(body);
   const std::string t = Fresh("t");
   std::string text =
       absl::StrCat("#pragma unroll 4\nfor (int ", t, " = ", lane_, "; ", t,
@@ -705,13 +761,15 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const bool shared = lanes_ > 1 && scope_->depth == 1 && constant;
   absl::StatusOr<int> width = 1;
   if (status.ok() && shared) {
-    width = FoldTogether(folded, along.back(), walk);
+    width = FoldTogether(folded, along.back(), along.size() == 1, walk);
     status = width.status();
   }
   if (status.ok() && *width == 1) status = FoldIn(folded, walk);
+  std::map<std::string, std::string> kept = std::move(scope_->kept);
   const std::string inside = Close();
   walk.names = outer_names;
   RETURN_IF_ERROR(status);
+  kept_.merge(kept);
   sums_.push_back({total, element_symbols_});
   static constexpr const char* kFolds[] = {"sum", "prod", "max", "min"};
   const std::string which = kFolds[static_cast<int>(fold)];

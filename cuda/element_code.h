@@ -70,6 +70,15 @@ class ElementCode {
     lanes_ = lanes;
   }
 
+  // Sums that these threads share, each along the `count` pieces of its row,
+  // are such loops with `symbol`: what the first of them reads of a piece stays
+  // in registers for the others and for what the caller does in such a loop.
+  // False if a thread would have too many pieces; then nothing stays.
+  bool KeepPieces(std::string symbol, int64_t count);
+  // A loop over those pieces that this thread has, `symbol` being the number of
+  // one.
+  std::string PiecesLoop(absl::string_view body) const;
+
   // What lies in memory at indices that are known now is read apart from other
   // statements, if the C expression `condition` holds; "": it is not.
   void ReadAhead(std::string condition) {
@@ -117,6 +126,9 @@ class ElementCode {
     Scope* parent = nullptr;
     int depth = 0;
     bool branch = false;
+    bool reads_pieces = false;
+    bool keeps_pieces = false;
+    std::map<std::string, std::string> kept = {};  // where it starts -> array
     std::string text = {};
     std::map<std::string, std::string> known = {};  // element -> C expression
   };
@@ -140,6 +152,8 @@ class ElementCode {
   // Element `at` of the piece that starts at `from`, which is read once.
   std::string Piece(DType dtype, const std::string& from, int64_t at,
                     bool ahead);
+  // The array of pieces that starts there and is kept, or null.
+  const std::string* Kept(const std::string& from) const;
   // A new variable, read ahead or among the scope's statements.
   void Read(const std::string& type, const std::string& name,
             const std::string& from, bool ahead);
@@ -170,8 +184,9 @@ class ElementCode {
   absl::Status FoldIn(const Folded& f, Walk& walk);
   // The same for neighbours along the last index, if any of what they need is
   // read together then, and how many that are; 1, and nothing is written, if
-  // not.
-  absl::StatusOr<int> FoldTogether(const Folded& f, Along& last, Walk& walk);
+  // not. `alone`: there is no other index.
+  absl::StatusOr<int> FoldTogether(const Folded& f, Along& last, bool alone,
+                                   Walk& walk);
   // A loop over all indices, of which each of the threads that share it has
   // some.
   std::string SharedLoop(const std::vector<Along>& along, int64_t total,
@@ -198,6 +213,10 @@ class ElementCode {
   int vector_ = 1;
   std::string lane_;
   int lanes_ = 1;
+  std::string piece_;                        // the symbol of one of a row
+  int64_t pieces_ = 0;                       // of a row; 0: none are kept
+  int64_t pieces_each_ = 0;                  // of a thread, at most
+  std::map<std::string, std::string> kept_;  // by loops that stand before
   std::string read_if_, reads_;
   std::set<std::string> ahead_;  // symbols that are known ahead
 };

@@ -255,18 +255,27 @@ class Writer {
     ElementCode code = NewCode();
     code.ShareSums("lane", lanes);
     code.SetVector(shape_.inner.empty() ? ReadTogether() : shape_.vector);
-    Declare(code, shape_.rows, false);
-    code.Open();
-    Declare(code, shape_.inner, shape_.vector > 1 && !shape_.inner.empty());
-    ASSIGN_OR_RETURN(const std::string stores, Body(code));
-    const std::string inner = code.Close();
     const int64_t count = SizeOf(shape_.inner, size_) / shape_.vector;
+    const bool keeps = shape_.inner.size() == 1 && shape_.vector > 1 &&
+                       code.KeepPieces("j", count);
+    Declare(code, shape_.rows, false);
+    std::string stores, inner;
+    // On trial first where sums keep pieces: then what they keep is known.
+    for (int written = 0; written < (keeps ? 2 : 1); ++written) {
+      code.Open();
+      Declare(code, shape_.inner, shape_.vector > 1 && !shape_.inner.empty());
+      ASSIGN_OR_RETURN(stores, Body(code));
+      inner = code.Close();
+    }
     std::string body = absl::StrCat(
         "const int row = blockIdx.x * ", per_block, " + threadIdx.x / ", lanes,
         ", lane = threadIdx.x % ", lanes, ";\niso_wait();\nif (row >= ", rows,
         ") return;\n", TakeApart("row", shape_.rows, false), code.Close());
     if (shape_.inner.empty()) {
       absl::StrAppend(&body, "if (lane == 0) {\n", inner, stores, "}\n");
+    } else if (keeps) {
+      absl::StrAppend(&body, code.PiecesLoop(absl::StrCat(inner, stores)),
+                      "\n");
     } else {
       absl::StrAppend(&body, "for (int k = lane; k < ", count, "; k += ", lanes,
                       ") {\n", TakeApart("k", shape_.inner, shape_.vector > 1),

@@ -597,6 +597,12 @@ TEST_F(OnDevice, Norms) {
   }
 }
 
+TEST_F(OnDevice, Sums) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    for (int n : {24, 1032, 4096, 5000}) Compare(SumsText(type, 21, n), true);
+  }
+}
+
 // What is added to a product before a norm is added by the product.
 TEST_F(OnDevice, NormsOfProducts) {
   for (const char* norm : {"layer_norm(b, w_s, w_t, axis=2, epsilon=0.001)",

@@ -87,6 +87,13 @@ std::string PartsText(const PartsShape& s, absl::string_view weights) {
                       s.several ? "output u = b0\n" : "");
 }
 
+std::string SumsText(absl::string_view type, int rows, int n) {
+  return absl::Substitute(
+      "input x: $0[$1,$2]\ninput z: $0[$1,$2]\na = add(x, z)\n"
+      "s = softmax(a, axis=1)\nb = mul(s, a)\noutput y = b\noutput a = a\n",
+      type, rows, n);
+}
+
 std::string FewRowsText(absl::string_view type, int m, int n, int k) {
   return absl::Substitute(
       "input x: $0[$1,$3]\ninput w_: $0[$3,$2]\ninput w_b: $0[$2]\n"

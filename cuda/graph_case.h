@@ -40,6 +40,10 @@ struct PartsShape {
 };
 std::string PartsText(const PartsShape& shape, absl::string_view weights);
 
+// Sums of rows, of which one stands in what the others add up, and results that
+// read the rows again.
+std::string SumsText(absl::string_view type, int rows, int n);
+
 // A product of m rows, and what is computed of it with a row and a matrix.
 std::string FewRowsText(absl::string_view type, int m, int n, int k);
 

@@ -129,6 +129,27 @@ absl::StatusOr<std::optional<std::string>> ElementsText(const Call& call) {
   return absl::StrCat(row.code().Close(), taken);
 }
 
+// What rows are scaled or moved by, where it lies in memory in pieces.
+const Operand* FactorInPieces(const Call& call, size_t k) {
+  for (const Operand& o : call.inputs) {
+    if (o.value != call.norm().inputs[k]) continue;
+    const bool pieces = o.place.stride == std::vector<int64_t>{1} &&
+                        o.place.offset % kWidth == 0;
+    return pieces ? &o : nullptr;
+  }
+  return nullptr;
+}
+
+// Element u of a piece of it. Pieces are kept as they are stored: as floats
+// they would take twice the registers, and fewer rows would fit on a
+// multiprocessor.
+std::string FactorText(const Call& call, size_t k, int u) {
+  const std::string piece = absl::StrCat("f", k, "[t]");
+  return FactorInPieces(call, k) != nullptr
+             ? absl::StrCat("iso_value(", piece, ".at[", u, "])")
+             : absl::StrCat(piece, "[", u, "]");
+}
+
 // Reads what rows are scaled and moved by to f1 and f2: before the kernel waits
 // for the one before if it may, and in any case before rows are summed up.
 absl::StatusOr<std::string> FactorsText(const Call& call) {
@@ -140,11 +161,22 @@ absl::StatusOr<std::string> FactorsText(const Call& call) {
     there = there && absl::c_any_of(call.inputs, [&](const Operand& o) {
               return o.value == norm.inputs[k] && o.there;
             });
+    if (const Operand* o = FactorInPieces(call, k)) {
+      const std::string type =
+          absl::StrCat("<", StorageType(o->place.dtype), ", ", kWidth, ">");
+      absl::StrAppend(&arrays, "  iso_pack", type, " f", k, "[PIECES];\n");
+      absl::StrAppend(
+          &taken, "f", k, "[t] = iso_load_pack", type, "(", o->place.pointer,
+          " + ",
+          row.code().Text(row.code().Offset(o->place, {row.At(0).back()})),
+          ");\n");
+      continue;
+    }
     absl::StrAppend(&arrays, "  float f", k, "[PIECES][8];\n");
     for (int u = 0; u < kWidth; ++u) {
       ASSIGN_OR_RETURN(const std::string factor,
                        row.code().At(norm.inputs[k], {row.At(u).back()}));
-      absl::StrAppend(&taken, "f", k, "[t][", u, "] = ", factor, ";\n");
+      absl::StrAppend(&taken, FactorText(call, k, u), " = ", factor, ";\n");
     }
   }
   std::string text = absl::StrCat(
@@ -166,7 +198,7 @@ absl::StatusOr<std::string> ResultsText(const Call& call) {
     std::string normed = absl::StrCat("acc[", u, "]");
     const char* const operators[] = {"", " * ", " + "};
     for (size_t k = 1; k < norm.inputs.size(); ++k) {
-      absl::StrAppend(&normed, operators[k], "f", k, "[t][", u, "]");
+      absl::StrAppend(&normed, operators[k], FactorText(call, k, u));
     }
     row.code().BindElement(norm.inputs[0], *at, absl::StrCat("x[t][", u, "]"));
     row.code().BindElement(call.core, *at, absl::StrCat("(", normed, ")"));

@@ -119,6 +119,12 @@ TEST_F(Kernels, Norms) {
   }
 }
 
+TEST_F(Kernels, Sums) {
+  for (const char* type : {"f16", "f32"}) {
+    for (int n : {24, 1032}) Compare(SumsText(type, 5, n));
+  }
+}
+
 TEST_F(Kernels, Products) {
   for (const char* type : {"f16", "bf16", "f32"}) {
     for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
