@@ -597,6 +597,18 @@ TEST_F(OnDevice, Norms) {
   }
 }
 
+// Of more rows than fit at a time with all the registers that they would like.
+TEST_F(OnDevice, NormsOfManyRows) {
+  for (const char* type : {"f16", "bf16"}) {
+    Compare(absl::Substitute(
+                "input x: $0[16,197,768]\ninput z: $0[16,197,768]\n"
+                "input s: $0[768]\ninput b: $0[768]\na = add(x, z)\n"
+                "l = layer_norm(a, s, b, axis=2)\noutput y = l\noutput a = a\n",
+                type),
+            true, "norm 6");
+  }
+}
+
 TEST_F(OnDevice, Sums) {
   for (const char* type : {"f16", "bf16", "f32"}) {
     for (int n : {24, 1032, 4096, 5000}) Compare(SumsText(type, 21, n), true);

@@ -235,7 +235,7 @@ std::string IndicesText(const std::vector<int64_t>& shape) {
 
 absl::StatusOr<std::optional<KernelSource>> NormKernel(
     const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
-    const std::vector<Operand>& outputs) {
+    const std::vector<Operand>& outputs, int blocks) {
   const Call call{graph, core, inputs, outputs};
   const ir::Node& norm = call.norm();
   const TensorType& type = graph.type(core);
@@ -281,7 +281,8 @@ absl::StatusOr<std::optional<KernelSource>> NormKernel(
   source.text = KernelText({.inputs = inputs,
                             .outputs = outputs,
                             .threads = source.block,
-                            .lanes = lanes},
+                            .lanes = lanes,
+                            .blocks = blocks},
                            text);
   source.grid[0] = static_cast<int>(CeilDiv(rows, int64_t{per_block}));
   return source;

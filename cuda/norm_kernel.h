@@ -14,10 +14,11 @@ namespace isomer::cuda {
 
 // The kernel for outputs of one shape, of which those that are not the norm's
 // operand are made of the norm `core`: of its shape, or views of it. Nothing if
-// its form is another.
+// its form is another. Threads have so few registers that at least `blocks`
+// blocks fit on a multiprocessor.
 absl::StatusOr<std::optional<KernelSource>> NormKernel(
     const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
-    const std::vector<Operand>& outputs);
+    const std::vector<Operand>& outputs, int blocks = 0);
 
 }  // namespace isomer::cuda
 

@@ -25,6 +25,7 @@
 #include "cuda/product.h"
 #include "cuda/product_variants.h"
 #include "cuda/schedule.h"
+#include "cuda/tile_code.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -38,6 +39,8 @@ constexpr double kLibraryFlops = 1e6;
 constexpr double kDnnConvolutionFlops = 1e9, kDnnFlops = 5e10;
 constexpr double kDnnAttentionFlops = 2e8;
 constexpr int kMaxLanes = 256;  // of a row
+// Of a thread that norms: fewer are too few, and more it does not take.
+constexpr int64_t kFewRegisters = 64, kManyRegisters = 128;
 // Constants and inputs of so many bytes at most are brought to the cache while
 // the kernel before still runs. Larger constants are weights, which products
 // ask for themselves.
@@ -612,14 +615,25 @@ class Maker {
     if (!call) return absl::OkStatus();
     std::vector<Operand> to = outputs;
     for (size_t i = 0; i < to.size(); ++i) to[i].value = whole.outputs[i];
-    // What stands around it may be more than this kernel can do.
-    const auto source = NormKernel(*call->graph, call->core, call->inputs, to);
-    if (!source.ok() || !*source) return absl::OkStatus();
-    step.variants.insert(
-        step.variants.begin(),
-        {"norm", [source = **source]() -> absl::StatusOr<KernelSource> {
-           return source;
-         }});
+    auto make = [keep = whole.graph, call = *call,
+                 to](int blocks) -> absl::StatusOr<KernelSource> {
+      ASSIGN_OR_RETURN(const auto source, NormKernel(*call.graph, call.core,
+                                                     call.inputs, to, blocks));
+      // What stands around it may be more than this kernel can do.
+      if (!source) return Unsupported("the norm has another form");
+      return *source;
+    };
+    const auto source = make(0);
+    if (!source.ok()) return absl::OkStatus();
+    std::vector<Variant> own = {{"norm", [make] { return make(0); }}};
+    // All blocks at a time, where that leaves too few registers for some.
+    const int each = static_cast<int>(
+        CeilDiv(int64_t{source->grid[0]}, int64_t{options_.units}));
+    const int64_t registers = kRegisters / (int64_t{each} * source->block);
+    if (registers >= kFewRegisters && registers < kManyRegisters) {
+      own.push_back({absl::StrCat("norm ", each), [=] { return make(each); }});
+    }
+    step.variants.insert(step.variants.begin(), own.begin(), own.end());
     return absl::OkStatus();
   }
 

@@ -94,12 +94,13 @@ class Profiler {
     const size_t of_models = profile_.entries().size();
     RETURN_IF_ERROR(AddKernels(missing));
     RETURN_IF_ERROR(Write());
-    const size_t all = profile_.entries().size();
+    ASSIGN_OR_RETURN(const cost::Profile all, All());
+    const size_t now = profile_.entries().size();
     absl::PrintF(
-        "%s: %d kernels measured, %d of them now; %d that searches consider "
+        "%s: %d kernels, %d of them measured now; %d that searches consider "
         "are not, %d of which cannot be, each by itself\n",
-        request_.out, all, all - known, missing.size() - (all - of_models),
-        impossible_.load());
+        request_.out, all.entries().size(), now - known,
+        missing.size() - (now - of_models), impossible_.load());
     return absl::OkStatus();
   }
 
@@ -118,9 +119,14 @@ class Profiler {
     return Write();
   }
 
-  absl::Status Write() const {
+  absl::StatusOr<cost::Profile> All() const {
     cost::Profile all = older_;
     RETURN_IF_ERROR(all.Merge(profile_));
+    return all;
+  }
+
+  absl::Status Write() const {
+    ASSIGN_OR_RETURN(const cost::Profile all, All());
     return WriteFile(request_.out, all.ToText());
   }
 

@@ -115,8 +115,25 @@ TEST_F(Kernels, Norms) {
           "t = transpose(x, perm=[1 0 2])\na = add(t, z)\n"
           "l = rms_norm(a, s, axis=2)\noutput y = l\noutput a = a\n",
           type, n));
+      // Factors that are a view, and one that is computed.
+      Compare(absl::Substitute(
+          "input x: $0[7,$1]\ninput s: $0[2,$1]\ninput b: $0[$1]\n"
+          "f = slice(s, axes=[0], from=[1], to=[2])\n"
+          "g = reshape(f, shape=[$1])\nh = relu(b)\n"
+          "l = layer_norm(x, g, h, axis=1)\noutput y = l\n",
+          type, n));
     }
   }
+}
+
+// Of more rows than would fit at a time with all the registers they like.
+TEST_F(Kernels, NormsOfManyRows) {
+  const auto names = Compare(
+      "input x: f16[70,776]\ninput z: f16[70,776]\ninput s: f16[776]\n"
+      "a = add(x, z)\nl = rms_norm(a, s, axis=1)\noutput y = l\n"
+      "output a = a\n",
+      "norm", {.units = 4});
+  EXPECT_EQ(names, (std::set<std::string>{"norm", "norm 18"}));
 }
 
 TEST_F(Kernels, Sums) {
