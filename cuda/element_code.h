@@ -70,13 +70,12 @@ class ElementCode {
     lanes_ = lanes;
   }
 
-  // Sums that these threads share, each along the `count` pieces of its row,
-  // are such loops with `symbol`: what the first of them reads of a piece stays
-  // in registers for the others and for what the caller does in such a loop.
-  // False if a thread would have too many pieces; then nothing stays.
+  // A row has `count` pieces, `symbol` being the number of one, and each of
+  // these threads has some. What the first shared sum along them reads stays in
+  // registers for other sums and for what the caller does in a PiecesLoop.
+  // False if a thread would have too many; then nothing stays.
   bool KeepPieces(std::string symbol, int64_t count);
-  // A loop over those pieces that this thread has, `symbol` being the number of
-  // one.
+  // A loop over the pieces that this thread has.
   std::string PiecesLoop(absl::string_view body) const;
 
   // What lies in memory at indices that are known now is read apart from other
