@@ -222,32 +222,22 @@ bool ElementCode::KeepPieces(std::string symbol, int64_t count) {
   return pieces_ > 0;
 }
 
-const std::string* ElementCode::Kept(const std::string& from) const {
-  const Scope& scope = *scope_;
-  auto it = scope.kept.find(from);
-  if (it != scope.kept.end()) return &it->second;
-  it = kept_.find(from);
-  return it == kept_.end() ? nullptr : &it->second;
-}
-
 std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
                                bool ahead) {
   scope_->reads_pieces = true;
   const std::string type =
       absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
   const std::string load = absl::StrCat(kLoadPieces, type, "(", from, ")");
-  const int64_t kept = static_cast<int64_t>(kept_.size()) +
-                       static_cast<int64_t>(scope_->kept.size());
-  if (scope_->keeps_pieces && Kept(from) == nullptr &&
-      (kept + 1) * pieces_each_ <= kMostKept) {
-    const std::string array = Fresh("w");
+  const int64_t arrays = static_cast<int64_t>(kept_.size()) + 1;
+  if (scope_->keeps_pieces && !kept_.count(from) &&
+      arrays * pieces_each_ <= kMostKept) {
+    const std::string array = kept_[from] = Fresh("w");
     absl::StrAppend(&scope_->parent->text, "iso_pack", type, " ", array, "[",
                     pieces_each_, "];\n");
     Write(absl::StrCat(array, "[n] = ", load, ";"));
-    scope_->kept[from] = array;
   }
-  if (const std::string* array = Kept(from)) {
-    return absl::StrCat("iso_value(", *array, "[n].at[", at, "])");
+  if (const auto it = kept_.find(from); it != kept_.end()) {
+    return absl::StrCat("iso_value(", it->second, "[n].at[", at, "])");
   }
   const std::string key = absl::StrCat("piece|", from);
   const std::string* known = Known(key);
@@ -681,20 +671,18 @@ absl::StatusOr<int> ElementCode::FoldTogether(const Folded& f, Along& last,
   const Scope empty{.parent = scope_->parent, .depth = scope_->depth};
   const std::string name = last.name;
   const bool keeps = alone && extent / vector_ == pieces_;
-  if (keeps) {
-    last.name = piece_;
-    // On trial first: sums that stand in this one are written before it then,
-    // and it has what they keep.
-    walk.names[last.variable] = NewIndex(piece_, pieces_) * DimExpr(vector_);
-    RETURN_IF_ERROR(FoldIn(f, walk));
+  if (keeps) last.name = piece_;
+  // On trial first: sums that stand in one that keeps pieces are written then,
+  // so before it. They must not read what it keeps, and it has what they keep.
+  for (int written = 0; written < (keeps ? 2 : 1); ++written) {
     *scope_ = empty;
-    scope_->keeps_pieces = true;
-  }
-  const DimExpr first =
-      NewIndex(last.name, extent / vector_) * DimExpr(vector_);
-  for (int u = 0; u < vector_; ++u) {
-    walk.names[last.variable] = first + DimExpr(u);
-    RETURN_IF_ERROR(FoldIn(f, walk));
+    scope_->keeps_pieces = written == 1;
+    const DimExpr first =
+        NewIndex(last.name, extent / vector_) * DimExpr(vector_);
+    for (int u = 0; u < vector_; ++u) {
+      walk.names[last.variable] = first + DimExpr(u);
+      RETURN_IF_ERROR(FoldIn(f, walk));
+    }
   }
   if (scope_->reads_pieces) {
     last.extent = DimExpr(extent / vector_);
@@ -765,11 +753,9 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
     status = width.status();
   }
   if (status.ok() && *width == 1) status = FoldIn(folded, walk);
-  std::map<std::string, std::string> kept = std::move(scope_->kept);
   const std::string inside = Close();
   walk.names = outer_names;
   RETURN_IF_ERROR(status);
-  kept_.merge(kept);
   sums_.push_back({total, element_symbols_});
   static constexpr const char* kFolds[] = {"sum", "prod", "max", "min"};
   const std::string which = kFolds[static_cast<int>(fold)];

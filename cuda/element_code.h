@@ -127,7 +127,6 @@ class ElementCode {
     bool branch = false;
     bool reads_pieces = false;
     bool keeps_pieces = false;
-    std::map<std::string, std::string> kept = {};  // where it starts -> array
     std::string text = {};
     std::map<std::string, std::string> known = {};  // element -> C expression
   };
@@ -151,8 +150,6 @@ class ElementCode {
   // Element `at` of the piece that starts at `from`, which is read once.
   std::string Piece(DType dtype, const std::string& from, int64_t at,
                     bool ahead);
-  // The array of pieces that starts there and is kept, or null.
-  const std::string* Kept(const std::string& from) const;
   // A new variable, read ahead or among the scope's statements.
   void Read(const std::string& type, const std::string& name,
             const std::string& from, bool ahead);
@@ -215,7 +212,7 @@ class ElementCode {
   std::string piece_;                        // the symbol of one of a row
   int64_t pieces_ = 0;                       // of a row; 0: none are kept
   int64_t pieces_each_ = 0;                  // of a thread, at most
-  std::map<std::string, std::string> kept_;  // by loops that stand before
+  std::map<std::string, std::string> kept_;  // where it starts -> array
   std::string read_if_, reads_;
   std::set<std::string> ahead_;  // symbols that are known ahead
 };

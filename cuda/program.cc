@@ -2,6 +2,7 @@
 #include "cuda/program.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -46,6 +47,13 @@ constexpr int64_t kFewRegisters = 64, kManyRegisters = 128;
 // ask for themselves.
 constexpr int64_t kSmallConstant = 64 << 10, kSmallInput = 4 << 20;
 constexpr int kNowhere = -1;  // the buffer of what is never in memory
+
+// What makes a source that is there already.
+std::function<absl::StatusOr<KernelSource>()> Ready(KernelSource source) {
+  return [source = std::move(source)]() -> absl::StatusOr<KernelSource> {
+    return source;
+  };
+}
 
 class Maker {
  public:
@@ -380,10 +388,7 @@ class Maker {
     Step step = NewStep(k, o);
     step.bytes += BytesOf(graph_->type(v));
     step.arguments.push_back(to.buffer);
-    step.variants.push_back(
-        {"pool", [source = *source]() -> absl::StatusOr<KernelSource> {
-           return source;
-         }});
+    step.variants.push_back({"pool", Ready(*source)});
     program_.steps.push_back(std::move(step));
     return true;
   }
@@ -507,7 +512,7 @@ class Maker {
     v.arguments.insert(v.arguments.end(), to.begin(), to.end());
     ASSIGN_OR_RETURN(const KernelSource rest,
                      ElementKernel(*o.graph, inputs, call.outputs));
-    v.source = [rest]() -> absl::StatusOr<KernelSource> { return rest; };
+    v.source = Ready(rest);
     add(std::move(v));
     return absl::OkStatus();
   }
@@ -583,9 +588,7 @@ class Maker {
     }
     ASSIGN_OR_RETURN(const KernelSource source,
                      ElementKernel(*o.graph, o.inputs, outputs));
-    step.variants.push_back(
-        {"element",
-         [source]() -> absl::StatusOr<KernelSource> { return source; }});
+    step.variants.push_back({"element", Ready(source)});
     // How many threads do best on a row is found out.
     for (int lanes = 32; source.lanes > 1 && lanes <= kMaxLanes; lanes *= 2) {
       if (lanes == source.lanes) continue;
@@ -615,23 +618,18 @@ class Maker {
     if (!call) return absl::OkStatus();
     std::vector<Operand> to = outputs;
     for (size_t i = 0; i < to.size(); ++i) to[i].value = whole.outputs[i];
-    auto make = [keep = whole.graph, call = *call,
-                 to](int blocks) -> absl::StatusOr<KernelSource> {
-      ASSIGN_OR_RETURN(const auto source, NormKernel(*call.graph, call.core,
-                                                     call.inputs, to, blocks));
-      // What stands around it may be more than this kernel can do.
-      if (!source) return Unsupported("the norm has another form");
-      return *source;
-    };
-    const auto source = make(0);
-    if (!source.ok()) return absl::OkStatus();
-    std::vector<Variant> own = {{"norm", [make] { return make(0); }}};
+    // What stands around it may be more than this kernel can do.
+    const auto source = NormKernel(*call->graph, call->core, call->inputs, to);
+    if (!source.ok() || !*source) return absl::OkStatus();
+    std::vector<Variant> own = {{"norm", Ready(**source)}};
     // All blocks at a time, where that leaves too few registers for some.
     const int each = static_cast<int>(
-        CeilDiv(int64_t{source->grid[0]}, int64_t{options_.units}));
-    const int64_t registers = kRegisters / (int64_t{each} * source->block);
+        CeilDiv(int64_t{(*source)->grid[0]}, int64_t{options_.units}));
+    const int64_t registers = kRegisters / (int64_t{each} * (*source)->block);
     if (registers >= kFewRegisters && registers < kManyRegisters) {
-      own.push_back({absl::StrCat("norm ", each), [=] { return make(each); }});
+      ASSIGN_OR_RETURN(const auto bounded, NormKernel(*call->graph, call->core,
+                                                      call->inputs, to, each));
+      own.push_back({absl::StrCat("norm ", each), Ready(*bounded)});
     }
     step.variants.insert(step.variants.begin(), own.begin(), own.end());
     return absl::OkStatus();

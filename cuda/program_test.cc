@@ -282,12 +282,12 @@ TEST(Program, NormsKeepRowsInRegisters) {
   }
 }
 
-// How often a variant of the first kernel reads neighbours together.
-int PacksIn(const Program& program, size_t variant = 0) {
-  const auto source = program.steps[0].variants[variant].source();
+// How often a kernel reads so many neighbours together.
+int PacksIn(const Variant& variant, absl::string_view pack = "iso_half, 8") {
+  const auto source = variant.source();
   EXPECT_TRUE(source.ok()) << source.status();
-  const std::vector<absl::string_view> parts =
-      absl::StrSplit(source->text, "= iso_load_pack<");
+  const std::vector<absl::string_view> parts = absl::StrSplit(
+      source->text, absl::StrCat("= iso_load_pack<", pack, ">("));
   return static_cast<int>(parts.size()) - 1;
 }
 
@@ -302,13 +302,13 @@ TEST(Program, SumsOfRowsReadNeighbours) {
   ASSERT_TRUE(p.ok()) << p.status();
   ASSERT_EQ(p->steps.size(), 1u) << StepNames(*p);
   EXPECT_EQ(p->constant_bytes, 4);
-  EXPECT_EQ(PacksIn(*p), 1);
+  EXPECT_EQ(PacksIn(p->steps[0].variants[0]), 1);
   for (const auto& [rows, packs] : {std::pair("[1]", 1), std::pair("[0]", 0)}) {
     const auto sums = ProgramOf(
         absl::StrCat("input x: f16[512,512]\ny = reduce_sum(x, axes=", rows,
                      ")\noutput y = y\n"));
     ASSERT_TRUE(sums.ok()) << sums.status();
-    EXPECT_EQ(PacksIn(*sums), packs) << rows;
+    EXPECT_EQ(PacksIn(sums->steps[0].variants[0]), packs) << rows;
   }
 }
 
@@ -320,6 +320,7 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
     const char* text;
     const char* variant;
     int packs;
+    const char* pack = "iso_half, 8";
   } cases[] = {
       {"input x: f16[64,1024]\ny = softmax(x)\noutput y = y\n", "element", 1},
       {"input x: f16[64,4096]\ny = softmax(x)\noutput y = y\n", "element 64",
@@ -329,22 +330,20 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
       {"input x: f32[4,768]\ninput z: f32[4,768]\nconst s: f32[768] = 0.5\n"
        "const c: f32[768] = 0.25\na = add(x, z)\n"
        "y = layer_norm(a, s, c, axis=1)\noutput y = y\noutput a = a\n",
-       "element 64", 4},
+       "element 64", 4, "float, 4"},
       {"input x: f32[4,1024]\ninput z: f32[4,1024]\ninput w: f32[4,1024]\n"
        "a = add(x, z)\nb = add(a, w)\ny = softmax(b)\noutput y = y\n",
-       "element 32", 5},
+       "element 32", 5, "float, 4"},
   };
   for (const auto& c : cases) {
     const auto p = ProgramOf(c.text);
     ASSERT_TRUE(p.ok()) << p.status();
     ASSERT_EQ(p->steps.size(), 1u) << StepNames(*p);
-    bool found = false;
-    for (size_t v = 0; v < p->steps[0].variants.size(); ++v) {
-      if (p->steps[0].variants[v].name != c.variant) continue;
-      found = true;
-      EXPECT_EQ(PacksIn(*p, v), c.packs) << c.variant << "\n" << c.text;
-    }
-    EXPECT_TRUE(found) << c.variant << "\n" << c.text;
+    const std::vector<Variant> found = VariantsOf(*p, c.variant);
+    ASSERT_FALSE(found.empty()) << c.variant << "\n" << c.text;
+    EXPECT_EQ(found[0].name, c.variant);
+    EXPECT_EQ(PacksIn(found[0], c.pack), c.packs) << c.variant << "\n"
+                                                  << c.text;
   }
 }
 
