@@ -19,8 +19,12 @@ namespace {
 // The function that reads neighbours together.
 constexpr absl::string_view kLoadPieces = "iso_load_pack";
 
-// Pieces that a thread keeps of an operand's row, and of all operands.
-constexpr int64_t kMostPieces = 8, kMostKept = 16;
+// Before a loop that sums up, where what it reads is not kept.
+constexpr absl::string_view kUnrolled = "#pragma unroll 4\n";
+
+// Pieces of a row that a thread takes, and bytes that it keeps of one operand
+// and of all.
+constexpr int64_t kMostPieces = 16, kMostBytes = 128, kMostKept = 256;
 
 std::string Key(Value v, const std::vector<DimExpr>& index) {
   std::string key = absl::StrCat(v.node.value, ".", v.output);
@@ -169,17 +173,18 @@ const std::string* ElementCode::Known(const std::string& key) const {
 
 absl::StatusOr<std::string> ElementCode::At(Value v,
                                             std::vector<DimExpr> index) {
+  if (const auto it = everywhere_.find(v); it != everywhere_.end()) {
+    return it->second;
+  }
   for (DimExpr& e : index) e = Tidy(e, intervals_);
   const std::string key = Key(v, index);
   if (const std::string* known = Known(key)) return *known;
   Scope* const outer = scope_;
   scope_ = HomeOf(index);
   Scope* const home = scope_;
-  std::set<std::string> symbols;
-  for (const DimExpr& e : index) symbols.merge(e.Symbols());
-  std::swap(symbols, element_symbols_);
+  std::vector<DimExpr> outside = std::exchange(element_index_, index);
   absl::StatusOr<std::string> text = Compute(v, index);
-  element_symbols_ = std::move(symbols);
+  element_index_ = std::move(outside);
   scope_ = outer;
   if (text.ok()) home->known[key] = *text;
   return text;
@@ -215,11 +220,11 @@ void ElementCode::Read(const std::string& type, const std::string& name,
   }
 }
 
-bool ElementCode::KeepPieces(std::string symbol, int64_t count) {
-  pieces_each_ = CeilDiv(count, int64_t{lanes_});
-  pieces_ = pieces_each_ <= kMostPieces ? count : 0;
-  piece_ = std::move(symbol);
-  return pieces_ > 0;
+void ElementCode::SetRow(Row row) {
+  pieces_each_ = CeilDiv(row.pieces, int64_t{lanes_});
+  keeps_pieces_ =
+      pieces_each_ <= kMostPieces && pieces_each_ * row.bytes <= kMostBytes;
+  row_ = std::move(row);
 }
 
 std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
@@ -228,9 +233,10 @@ std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
   const std::string type =
       absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
   const std::string load = absl::StrCat(kLoadPieces, type, "(", from, ")");
-  const int64_t arrays = static_cast<int64_t>(kept_.size()) + 1;
+  const int64_t bytes = pieces_each_ * vector_ * ByteSize(dtype);
   if (scope_->keeps_pieces && !kept_.count(from) &&
-      arrays * pieces_each_ <= kMostKept) {
+      kept_bytes_ + bytes <= kMostKept) {
+    kept_bytes_ += bytes;
     const std::string array = kept_[from] = Fresh("w");
     absl::StrAppend(&scope_->parent->text, "iso_pack", type, " ", array, "[",
                     pieces_each_, "];\n");
@@ -664,50 +670,78 @@ absl::Status ElementCode::FoldIn(const Folded& f, Walk& walk) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<int> ElementCode::FoldTogether(const Folded& f, Along& last,
-                                              bool alone, Walk& walk) {
-  const int64_t extent = *last.extent.constant();
-  if (vector_ == 1 || extent == 0 || extent % vector_ != 0) return 1;
-  const Scope empty{.parent = scope_->parent, .depth = scope_->depth};
-  const std::string name = last.name;
-  const bool keeps = alone && extent / vector_ == pieces_;
-  if (keeps) last.name = piece_;
-  // On trial first: sums that stand in one that keeps pieces are written then,
-  // so before it. They must not read what it keeps, and it has what they keep.
-  for (int written = 0; written < (keeps ? 2 : 1); ++written) {
-    *scope_ = empty;
-    scope_->keeps_pieces = written == 1;
-    const DimExpr first =
-        NewIndex(last.name, extent / vector_) * DimExpr(vector_);
-    for (int u = 0; u < vector_; ++u) {
-      walk.names[last.variable] = first + DimExpr(u);
-      RETURN_IF_ERROR(FoldIn(f, walk));
+absl::Status ElementCode::FoldPiece(const Folded& f,
+                                    const std::vector<Along>& along,
+                                    int64_t total, Walk& walk) {
+  for (const auto& [name, extent] : row_->indices) NewIndex(name, extent);
+  for (int u = 0; u < vector_; ++u) {
+    const DimExpr at = row_->first + DimExpr(u * row_->step);
+    int64_t below = total;
+    for (const Along& a : along) {
+      below /= *a.extent.constant();
+      walk.names[a.variable] =
+          Tidy(Mod(FloorDiv(at, DimExpr(below)), a.extent), intervals_);
     }
+    RETURN_IF_ERROR(FoldIn(f, walk));
   }
-  if (scope_->reads_pieces) {
-    last.extent = DimExpr(extent / vector_);
-    return vector_;
-  }
-  *scope_ = empty;
-  last.name = name;
-  walk.names[last.variable] = NewIndex(last.name, extent);
-  return 1;
+  return absl::OkStatus();
 }
 
-std::string ElementCode::PiecesLoop(absl::string_view body) const {
-  return absl::StrCat("#pragma unroll\nfor (int n = 0; n < ", pieces_each_,
-                      "; ++n) {\nconst int ", piece_, " = n * ", lanes_, " + ",
-                      lane_, ";\nif (", piece_, " >= ", pieces_,
-                      ") continue;\n", body, "}");
+absl::Status ElementCode::FoldNeighbours(const Folded& f, const Along& last,
+                                         Walk& walk) {
+  const DimExpr first =
+      NewIndex(last.name, *last.extent.constant() / vector_) * DimExpr(vector_);
+  for (int u = 0; u < vector_; ++u) {
+    walk.names[last.variable] = first + DimExpr(u);
+    RETURN_IF_ERROR(FoldIn(f, walk));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ElementCode::Together> ElementCode::FoldTogether(
+    const Folded& f, const std::vector<Along>& along, int64_t total,
+    Walk& walk) {
+  if (vector_ == 1 || total == 0) return Together::kNone;
+  const Scope empty{.parent = scope_->parent, .depth = scope_->depth};
+  const std::map<std::string, DimExpr> names = walk.names;
+  if (row_ && total == row_->pieces * vector_) {
+    // On trial first: sums that stand in one that keeps pieces are written
+    // then, so before it. They must not read what it keeps, and it has what
+    // they keep.
+    for (const bool keeps : {false, true}) {
+      *scope_ = empty;
+      scope_->keeps_pieces = keeps && keeps_pieces_;
+      RETURN_IF_ERROR(FoldPiece(f, along, total, walk));
+    }
+    if (scope_->reads_pieces) return Together::kRow;
+    walk.names = names;
+  }
+  const Along& last = along.back();
+  const int64_t extent = *last.extent.constant();
+  if (extent % vector_ == 0) {
+    *scope_ = empty;
+    RETURN_IF_ERROR(FoldNeighbours(f, last, walk));
+    if (scope_->reads_pieces) return Together::kNeighbours;
+    walk.names[last.variable] = NewIndex(last.name, extent);
+  }
+  *scope_ = empty;
+  return Together::kNone;
+}
+
+std::string ElementCode::RowLoop(absl::string_view body) const {
+  return absl::StrCat(keeps_pieces_ ? "#pragma unroll\n" : "",
+                      "for (int n = 0; n < ", pieces_each_,
+                      "; ++n) {\nconst int piece = n * ", lanes_, " + ", lane_,
+                      ";\nif (piece >= ", row_->pieces, ") continue;\n",
+                      row_->take_apart, body, "}");
 }
 
 std::string ElementCode::SharedLoop(const std::vector<Along>& along,
                                     int64_t total, const std::string& body) {
-  if (along.back().name == piece_) return PiecesLoop(body);
   const std::string t = Fresh("t");
   std::string text =
-      absl::StrCat("#pragma unroll 4\nfor (int ", t, " = ", lane_, "; ", t,
-                   " < ", total, "; ", t, " += ", lanes_, ") {\n");
+      absl::StrCat(kUnrolled, "for (int ", t, " = ", lane_, "; ", t, " < ",
+                   total, "; ", t, " += ", lanes_, ") {\n");
   int64_t below = total;
   for (const Along& a : along) {
     const int64_t extent = std::max<int64_t>(*a.extent.constant(), 1);
@@ -747,22 +781,31 @@ absl::StatusOr<std::string> ElementCode::Fold(const Elem& e, Walk& walk) {
   const std::string acc = Fresh("s");
   const Folded folded{body, fold, kind, acc};
   const bool shared = lanes_ > 1 && scope_->depth == 1 && constant;
-  absl::StatusOr<int> width = 1;
+  absl::StatusOr<Together> together = Together::kNone;
   if (status.ok() && shared) {
-    width = FoldTogether(folded, along.back(), along.size() == 1, walk);
-    status = width.status();
+    together = FoldTogether(folded, along, total, walk);
+    status = together.status();
   }
-  if (status.ok() && *width == 1) status = FoldIn(folded, walk);
+  if (status.ok() && *together == Together::kNone) {
+    status = FoldIn(folded, walk);
+  }
   const std::string inside = Close();
   walk.names = outer_names;
   RETURN_IF_ERROR(status);
-  sums_.push_back({total, element_symbols_});
+  sums_.push_back({total, element_index_});
   static constexpr const char* kFolds[] = {"sum", "prod", "max", "min"};
   const std::string which = kFolds[static_cast<int>(fold)];
   Write(absl::StrCat(TypeOf(kind), " ", acc, " = iso_start_", which, "<",
                      TypeOf(kind), ">();"));
   if (shared) {
-    Write(SharedLoop(along, total / *width, inside));
+    if (*together == Together::kNeighbours) {
+      Along& last = along.back();
+      last.extent = DimExpr(*last.extent.constant() / vector_);
+      total /= vector_;
+    }
+    Write(*together == Together::kRow
+              ? absl::StrCat(keeps_pieces_ ? "" : kUnrolled, RowLoop(inside))
+              : SharedLoop(along, total, inside));
     Write(absl::StrCat(acc, " = iso_share_", which, "<ISO_LANES>(", acc, ");"));
     return acc;
   }

@@ -20,6 +20,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -58,6 +59,8 @@ class ElementCode {
   // The element of the value at `index` is the C variable `name`.
   void BindElement(Value v, const std::vector<DimExpr>& index,
                    const std::string& name);
+  // All elements of the value are.
+  void BindAll(Value v, std::string name) { everywhere_[v] = std::move(name); }
   // A new index in [0, extent), known in the current scope.
   DimExpr NewIndex(absl::string_view name, int64_t extent);
   // Elements at `symbol` * width + 0, ..., width - 1 are read together where
@@ -70,13 +73,23 @@ class ElementCode {
     lanes_ = lanes;
   }
 
-  // A row has `count` pieces, `symbol` being the number of one, and each of
-  // these threads has some. What the first shared sum along them reads stays in
-  // registers for other sums and for what the caller does in a PiecesLoop.
-  // False if a thread would have too many; then nothing stays.
-  bool KeepPieces(std::string symbol, int64_t count);
+  // The elements of a row, in pieces of the width of SetVector that a thread
+  // takes whole.
+  struct Row {
+    int64_t pieces = 0;
+    std::string take_apart;  // statements that make indices of `piece`
+    std::vector<std::pair<std::string, int64_t>> indices = {};  // and extents
+    // How far into the row a piece starts, of which are `step` apart.
+    DimExpr first;
+    int64_t step = 1;
+    int bytes = 0;  // of a piece, as it is stored, at most
+  };
+  // Threads that share sums take pieces of a row each, in sums over all of it
+  // and in what the caller does in a RowLoop. What the first such sum reads
+  // stays in registers, unless a thread would have too many pieces.
+  void SetRow(Row row);
   // A loop over the pieces that this thread has.
-  std::string PiecesLoop(absl::string_view body) const;
+  std::string RowLoop(absl::string_view body) const;
 
   // What lies in memory at indices that are known now is read apart from other
   // statements, if the C expression `condition` holds; "": it is not.
@@ -112,11 +125,11 @@ class ElementCode {
   absl::StatusOr<std::optional<Source>> SourceOf(Value v,
                                                  std::vector<DimExpr> index,
                                                  int part = kWhole);
-  // The sums that were written so far: their lengths, and the symbols that the
-  // element they stand in depends on.
+  // The sums that were written so far: their lengths, and the index of the
+  // element they stand in.
   struct Sum {
     int64_t length = 0;
-    std::set<std::string> symbols = {};
+    std::vector<DimExpr> index = {};
   };
   const std::vector<Sum>& sums() const { return sums_; }
 
@@ -178,11 +191,16 @@ class ElementCode {
   };
   // Writes that one element is added.
   absl::Status FoldIn(const Folded& f, Walk& walk);
-  // The same for neighbours along the last index, if any of what they need is
-  // read together then, and how many that are; 1, and nothing is written, if
-  // not. `alone`: there is no other index.
-  absl::StatusOr<int> FoldTogether(const Folded& f, Along& last, bool alone,
-                                   Walk& walk);
+  // The same for elements that are read together: those of a piece of the row,
+  // or neighbours along the last index. Where there are none nothing is
+  // written.
+  enum class Together { kNone, kNeighbours, kRow };
+  absl::StatusOr<Together> FoldTogether(const Folded& f,
+                                        const std::vector<Along>& along,
+                                        int64_t total, Walk& walk);
+  absl::Status FoldPiece(const Folded& f, const std::vector<Along>& along,
+                         int64_t total, Walk& walk);
+  absl::Status FoldNeighbours(const Folded& f, const Along& last, Walk& walk);
   // A loop over all indices, of which each of the threads that share it has
   // some.
   std::string SharedLoop(const std::vector<Along>& along, int64_t total,
@@ -199,19 +217,21 @@ class ElementCode {
 
   const ir::Graph& graph_;
   std::map<Value, Place> places_;
+  std::map<Value, std::string> everywhere_;
   std::vector<std::unique_ptr<Scope>> scopes_;
   Scope* scope_ = nullptr;
   std::map<std::string, Scope*> symbols_;  // where a symbol is known
   Intervals intervals_;
   int fresh_ = 0;
   std::vector<Sum> sums_;
-  std::set<std::string> element_symbols_;  // of the element being written
+  std::vector<DimExpr> element_index_;  // of the element being written
   int vector_ = 1;
   std::string lane_;
   int lanes_ = 1;
-  std::string piece_;                        // the symbol of one of a row
-  int64_t pieces_ = 0;                       // of a row; 0: none are kept
-  int64_t pieces_each_ = 0;                  // of a thread, at most
+  std::optional<Row> row_;
+  int64_t pieces_each_ = 0;  // of a thread, at most
+  bool keeps_pieces_ = false;
+  int64_t kept_bytes_ = 0;                   // of a thread
   std::map<std::string, std::string> kept_;  // where it starts -> array
   std::string read_if_, reads_;
   std::set<std::string> ahead_;  // symbols that are known ahead

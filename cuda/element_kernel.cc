@@ -20,18 +20,32 @@ constexpr int64_t kLongSum = 32, kSharedSum = 4;
 // Above this many sums threads are busy enough without sharing.
 constexpr int64_t kManySums = 65536;
 
+// What a dimension of the results runs along, or a part of one: an index is the
+// sum of its axes times their steps.
+struct Axis {
+  std::string name;
+  int dim = 0;
+  int64_t extent = 1, step = 1;
+};
+using Axes = std::vector<Axis>;  // outermost in memory first
+
 struct Shape {
-  std::vector<int> rows, inner;  // dimensions, outermost in memory first
-  bool shared = false;           // rows share sums
-  int64_t longest = 1;           // of the sums
-  int vector = 1;                // elements a thread computes side by side
+  Axes rows, inner;
+  bool shared = false;  // rows share sums
+  int64_t longest = 1;  // of the sums
+  int vector = 1;       // elements a thread computes side by side
 };
 
-int64_t SizeOf(const std::vector<int>& dims,
-               const std::vector<int64_t>& shape) {
+int64_t SizeOf(const Axes& axes) {
   int64_t n = 1;
-  for (int d : dims) n *= shape[d];
+  for (const Axis& a : axes) n *= a.extent;
   return n;
+}
+
+std::set<std::string> SymbolsOf(const std::vector<DimExpr>& index) {
+  std::set<std::string> symbols;
+  for (const DimExpr& e : index) symbols.merge(e.Symbols());
+  return symbols;
 }
 
 class Writer {
@@ -49,7 +63,7 @@ class Writer {
   }
 
  private:
-  static std::string Name(int d) { return absl::StrCat("i", d); }
+  static std::string Name(size_t d) { return absl::StrCat("i", d); }
 
   ElementCode NewCode() const {
     ElementCode code(graph_);
@@ -57,16 +71,42 @@ class Writer {
     return code;
   }
 
-  // Dimensions by their steps in the memory of the first output.
-  std::vector<int> MemoryOrder() const {
-    std::vector<int> order(size_.size());
-    for (size_t d = 0; d < order.size(); ++d) order[d] = static_cast<int>(d);
+  // By their steps in the memory of the first output.
+  Axes InMemoryOrder(Axes axes) const {
     const std::vector<int64_t>& stride = outputs_[0].place.stride;
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-      return (size_[a] == 1 ? INT64_MAX : stride[a]) >
-             (size_[b] == 1 ? INT64_MAX : stride[b]);
-    });
-    return order;
+    const auto step = [&](const Axis& a) {
+      return size_[a.dim] == 1 ? INT64_MAX : stride[a.dim] * a.step;
+    };
+    absl::c_stable_sort(
+        axes, [&](const Axis& a, const Axis& b) { return step(a) > step(b); });
+    return axes;
+  }
+
+  // How many neighbours along the dimension always have the same sums: what
+  // depends on its index divided by so many depends on nothing else of it.
+  int64_t SameAlong(size_t d,
+                    const std::vector<std::vector<DimExpr>>& sums) const {
+    for (int64_t n = size_[d] / 2; n > 1; --n) {
+      if (size_[d] % n != 0) continue;
+      const DimExpr index =
+          DimExpr::Symbol("group") * DimExpr(n) + DimExpr::Symbol("inside");
+      Intervals known = {{"group", {0, size_[d] / n - 1}},
+                         {"inside", {0, n - 1}}};
+      for (size_t i = 0; i < size_.size(); ++i) {
+        known[Name(i)] = {0, size_[i] - 1};
+      }
+      const auto depends = [&](const DimExpr& e) {
+        return Tidy(e.Substitute({{Name(d), index}}), known)
+                   .Symbols()
+                   .count("inside") > 0;
+      };
+      if (absl::c_none_of(sums, [&](const std::vector<DimExpr>& sum) {
+            return absl::c_any_of(sum, depends);
+          })) {
+        return n;
+      }
+    }
+    return 1;
   }
 
   absl::Status FindShape() {
@@ -79,87 +119,100 @@ class Writer {
       RETURN_IF_ERROR(code.At(o.value, index).status());
     }
     std::set<std::string> rows;
+    std::vector<std::vector<DimExpr>> sums;  // that are shared
     const int64_t elements = NumElements(size_);
     for (const ElementCode::Sum& sum : code.sums()) {
-      int64_t count = 1, known = 0;
+      const std::set<std::string> symbols = SymbolsOf(sum.index);
+      size_t known = 0;
+      int64_t count = 1;
       for (size_t d = 0; d < size_.size(); ++d) {
-        if (sum.symbols.count(Name(d)) == 0) continue;
+        if (symbols.count(Name(d)) == 0) continue;
         count *= size_[d];
         known += 1;
       }
       // A sum inside another one is not shared.
-      if (static_cast<int64_t>(sum.symbols.size()) != known) continue;
+      if (symbols.size() != known) continue;
       const bool repeated = count < elements && sum.length >= kSharedSum;
       const bool worth = sum.length >= kLongSum && count < kManySums;
       if (!repeated && !worth && sum.length < 8 * kLongSum) continue;
       shape_.shared = true;
       shape_.longest = std::max(shape_.longest, sum.length);
-      rows.insert(sum.symbols.begin(), sum.symbols.end());
+      rows.insert(symbols.begin(), symbols.end());
+      sums.push_back(sum.index);
     }
     inline_sums_ = !code.sums().empty() && !shape_.shared;
-    for (int d : MemoryOrder()) {
-      (shape_.shared && rows.count(Name(d)) ? shape_.rows : shape_.inner)
-          .push_back(d);
+    for (size_t d = 0; d < size_.size(); ++d) {
+      const int dim = static_cast<int>(d);
+      if (!shape_.shared || rows.count(Name(d)) == 0) {
+        shape_.inner.push_back({Name(d), dim, size_[d]});
+        continue;
+      }
+      const int64_t same = SameAlong(d, sums);
+      shape_.rows.push_back({Name(d), dim, size_[d] / same, same});
+      if (same > 1) {
+        shape_.inner.push_back({absl::StrCat("e", d), dim, same});
+      }
     }
+    shape_.rows = InMemoryOrder(std::move(shape_.rows));
+    shape_.inner = InMemoryOrder(std::move(shape_.inner));
     return absl::OkStatus();
   }
 
-  // Elements of inputs that can be read at once. What is the same everywhere is
-  // read by itself.
-  int ReadTogether() const {
-    int width = 16;
+  // The size of the largest elements that are read. What is the same everywhere
+  // is read by itself.
+  int BytesRead() const {
+    int bytes = 1;
     for (const Operand& o : inputs_) {
-      const bool varies =
-          absl::c_any_of(o.place.stride, [](int64_t s) { return s != 0; });
-      if (IsFloat(o.place.dtype) && varies) {
-        width = std::min(width, 16 / ByteSize(o.place.dtype));
+      if (IsFloat(o.place.dtype) && !IsUniform(o.place)) {
+        bytes = std::max(bytes, ByteSize(o.place.dtype));
       }
     }
-    return width;
+    return bytes;
   }
 
   void ChooseVector() {
     // Sums of neighbours are loops of their own, which share no reading.
     if (shape_.inner.empty() || inline_sums_ || NumElements(size_) == 0) return;
-    const int last = shape_.inner.back();
-    int width = 16;
+    const Axis& last = shape_.inner.back();
+    int width = 16 / BytesRead();
     for (const Operand& o : outputs_) {
       width = std::min(width, 16 / ByteSize(o.place.dtype));
     }
-    width = std::min(width, ReadTogether());
     const int64_t elements = NumElements(size_);
     while (width > 1 && !shape_.shared && elements / width < 8192) width /= 2;
-    while (width > 1 && shape_.shared &&
-           SizeOf(shape_.inner, size_) / width < 32) {
+    while (width > 1 && shape_.shared && SizeOf(shape_.inner) / width < 32) {
       width /= 2;
     }
-    for (; width > 1; width /= 2) {
-      bool fits = size_[last] % width == 0;
-      for (const Operand& o : outputs_) {
-        fits = fits && o.place.offset % width == 0;
-        for (size_t d = 0; d < size_.size(); ++d) {
-          if (size_[d] == 1) continue;
-          fits = fits &&
-                 (static_cast<int>(d) == last ? o.place.stride[d] == 1
-                                              : o.place.stride[d] % width == 0);
-        }
-      }
-      if (fits) break;
-    }
+    while (width > 1 && !FitsTogether(last, width)) width /= 2;
     shape_.vector = std::max(width, 1);
   }
 
-  // Statements that take `linear` apart into the indices of `dims`; the last
-  // one counts in vectors.
-  std::string TakeApart(const std::string& linear, const std::vector<int>& dims,
+  // Whether so many elements along the axis can be stored at once.
+  bool FitsTogether(const Axis& last, int width) const {
+    if (last.extent % width != 0 || last.step != 1) return false;
+    for (const Operand& o : outputs_) {
+      if (o.place.offset % width != 0) return false;
+      if (o.place.stride[last.dim] != 1) return false;
+      for (const Axes* axes : {&shape_.rows, &shape_.inner}) {
+        for (const Axis& a : *axes) {
+          if (size_[a.dim] == 1 || a.name == last.name) continue;
+          if (o.place.stride[a.dim] * a.step % width != 0) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  // Statements that take `linear` apart into the indices of axes; the last one
+  // counts in vectors.
+  std::string TakeApart(const std::string& linear, const Axes& axes,
                         bool vectors) {
     std::string text;
     int64_t below = 1;
-    for (size_t k = dims.size(); k-- > 0;) {
-      const int d = dims[k];
-      const bool packed = vectors && k + 1 == dims.size();
-      const int64_t n = size_[d] / (packed ? shape_.vector : 1);
-      absl::StrAppend(&text, "const int ", packed ? "j" : Name(d), " = ",
+    for (size_t k = axes.size(); k-- > 0;) {
+      const bool packed = vectors && k + 1 == axes.size();
+      const int64_t n = axes[k].extent / (packed ? shape_.vector : 1);
+      absl::StrAppend(&text, "const int ", packed ? "j" : axes[k].name, " = ",
                       "(int)((unsigned)", linear, " / ", below, "u",
                       k == 0 ? "" : absl::StrCat(" % ", n, "u"), ");\n");
       below *= n;
@@ -167,17 +220,16 @@ class Writer {
     return text;
   }
 
-  void Declare(ElementCode& code, const std::vector<int>& dims, bool vectors) {
-    index_.resize(size_.size());
-    for (size_t k = 0; k < dims.size(); ++k) {
-      const int d = dims[k];
-      if (vectors && k + 1 == dims.size()) {
-        packed_ = d;
-        index_[d] = code.NewIndex("j", size_[d] / shape_.vector) *
-                    DimExpr(shape_.vector);
-      } else {
-        index_[d] = code.NewIndex(Name(d), size_[d]);
-      }
+  // Adds the axes to the index; the last one counts in vectors.
+  void Declare(ElementCode& code, const Axes& axes, bool vectors) {
+    for (size_t k = 0; k < axes.size(); ++k) {
+      const Axis& a = axes[k];
+      const bool packed = vectors && k + 1 == axes.size();
+      if (packed) packed_ = a.dim;
+      index_[a.dim] += packed
+                           ? code.NewIndex("j", a.extent / shape_.vector) *
+                                 DimExpr(shape_.vector)
+                           : code.NewIndex(a.name, a.extent) * DimExpr(a.step);
     }
   }
 
@@ -225,6 +277,7 @@ class Writer {
     ElementCode code = NewCode();
     const int64_t count = NumElements(size_) / shape_.vector;
     code.SetVector(shape_.vector);
+    index_.assign(size_.size(), 0);
     Declare(code, shape_.inner, shape_.vector > 1);
     ASSIGN_OR_RETURN(const std::string stores, Body(code));
     const int block = count >= 132 * 256 ? 256 : count >= 132 * 128 ? 128 : 64;
@@ -242,45 +295,71 @@ class Writer {
 
   int Lanes() const {
     const int64_t work =
-        std::max(shape_.longest, SizeOf(shape_.inner, size_) / shape_.vector);
+        std::max(shape_.longest, SizeOf(shape_.inner) / shape_.vector);
+    const int most = SizeOf(shape_.rows) < 132 ? 1024 : 512;
     int lanes = 32;
-    while (lanes < 512 && work > int64_t{lanes} * 8) lanes *= 2;
+    while (lanes < most && work > int64_t{lanes} * 8) lanes *= 2;
     return lanes;
+  }
+
+  // The elements of a row of results, in pieces.
+  ElementCode::Row RowOfPieces(bool vectors) {
+    ElementCode::Row row;
+    row.pieces = SizeOf(shape_.inner) / shape_.vector;
+    row.take_apart = TakeApart("piece", shape_.inner, vectors);
+    row.bytes = shape_.vector * BytesRead();
+    // Counted as indices count, whatever the order in memory.
+    Axes order = shape_.inner;
+    absl::c_sort(order,
+                 [](const Axis& a, const Axis& b) { return a.dim > b.dim; });
+    int64_t below = 1;
+    for (const Axis& a : order) {
+      const bool packed = vectors && a.name == shape_.inner.back().name;
+      const int64_t step = packed ? shape_.vector : 1;
+      const std::string name = packed ? "j" : a.name;
+      row.first += DimExpr::Symbol(name) * DimExpr(step * below);
+      row.indices.push_back({name, a.extent / step});
+      if (packed) row.step = below;
+      below *= a.extent;
+    }
+    return row;
   }
 
   absl::StatusOr<KernelSource> WriteRows() {
     const int lanes = lanes_ > 0 ? lanes_ : Lanes();
-    const int64_t rows = SizeOf(shape_.rows, size_);
+    const int64_t rows = SizeOf(shape_.rows);
     const int per_block = lanes > 32 ? 1 : rows >= 132 * 4 ? 4 : 1;
     ElementCode code = NewCode();
     code.ShareSums("lane", lanes);
-    code.SetVector(shape_.inner.empty() ? ReadTogether() : shape_.vector);
-    const int64_t count = SizeOf(shape_.inner, size_) / shape_.vector;
-    const bool keeps = shape_.inner.size() == 1 && shape_.vector > 1 &&
-                       code.KeepPieces("j", count);
+    code.SetVector(shape_.inner.empty() ? 16 / BytesRead() : shape_.vector);
+    const bool whole = !shape_.inner.empty();
+    const bool packed = whole && shape_.vector > 1;
+    if (whole) code.SetRow(RowOfPieces(packed));
+    const std::string wait = WaitText(inputs_, code);
+    index_.assign(size_.size(), 0);
     Declare(code, shape_.rows, false);
+    // What belongs to a whole row, before what sums wait for.
+    code.ReadAhead("true");
+    const std::vector<DimExpr> row_index = index_;
     std::string stores, inner;
-    // On trial first where sums keep pieces: then what they keep is known.
-    for (int written = 0; written < (keeps ? 2 : 1); ++written) {
+    // On trial first: then it is known what sums keep.
+    for (int written = 0; written < 2; ++written) {
       code.Open();
-      Declare(code, shape_.inner, shape_.vector > 1 && !shape_.inner.empty());
+      index_ = row_index;
+      Declare(code, shape_.inner, packed);
       ASSIGN_OR_RETURN(stores, Body(code));
       inner = code.Close();
     }
     std::string body = absl::StrCat(
         "const int row = blockIdx.x * ", per_block, " + threadIdx.x / ", lanes,
-        ", lane = threadIdx.x % ", lanes, ";\niso_wait();\nif (row >= ", rows,
-        ") return;\n", TakeApart("row", shape_.rows, false), code.Close());
-    if (shape_.inner.empty()) {
-      absl::StrAppend(&body, "if (lane == 0) {\n", inner, stores, "}\n");
-    } else if (keeps) {
-      absl::StrAppend(&body, code.PiecesLoop(absl::StrCat(inner, stores)),
-                      "\n");
-    } else {
-      absl::StrAppend(&body, "for (int k = lane; k < ", count, "; k += ", lanes,
-                      ") {\n", TakeApart("k", shape_.inner, shape_.vector > 1),
-                      inner, stores, "}\n");
-    }
+        ", lane = threadIdx.x % ", lanes, ";\n", wait, "if (row >= ", rows,
+        ") return;\n", TakeApart("row", shape_.rows, false), code.Reads(),
+        code.Close());
+    absl::StrAppend(
+        &body,
+        whole ? code.RowLoop(absl::StrCat(inner, stores))
+              : absl::StrCat("if (lane == 0) {\n", inner, stores, "}"),
+        "\n");
     KernelSource out;
     out.lanes = lanes;
     out.block = lanes * per_block;

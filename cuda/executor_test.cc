@@ -615,6 +615,15 @@ TEST_F(OnDevice, Sums) {
   }
 }
 
+TEST_F(OnDevice, NormsOfGroups) {
+  for (const char* type : {"f16", "f32"}) {
+    for (const bool between : {false, true}) {
+      Compare(GroupsText(type, 32, 320, 32, between), true, "element");
+      Compare(GroupsText(type, 4, 24, 37, between), true, "element");
+    }
+  }
+}
+
 // What is added to a product before a norm is added by the product.
 TEST_F(OnDevice, NormsOfProducts) {
   for (const char* norm : {"layer_norm(b, w_s, w_t, axis=2, epsilon=0.001)",

@@ -94,6 +94,25 @@ std::string SumsText(absl::string_view type, int rows, int n) {
       type, rows, n);
 }
 
+std::string GroupsText(absl::string_view type, int groups, int channels,
+                       int side, bool between) {
+  const std::string norm = absl::Substitute(
+      "r = reshape(a, shape=[2 $1 $4])\n"
+      "l = instance_norm(r, w_g, w_h, epsilon=0.001)\n"
+      "q = reshape(l, shape=[2 $2 $3 $3])\n"
+      "t = broadcast(w_t, shape=[2 $2 $3 $3], dims=[1])\n"
+      "m = mul(q, t)\ns = silu(m)\n",
+      type, groups, channels, side, channels / groups * side * side);
+  const std::string inputs = absl::Substitute(
+      "input x: $0[2,$2,$3,$3]\ninput w_g: $0[$1]\ninput w_h: $0[$1]\n"
+      "input w_t: $0[$2]\ninput w_a: $0[$2,$2,1,1]\n",
+      type, groups, channels, side);
+  return between ? absl::StrCat(inputs, "a = conv2d(x, w_a)\n", norm,
+                                "y = conv2d(s, w_a)\noutput y = y\n")
+                 : absl::StrCat(inputs, "a = relu(x)\n", norm,
+                                "output y = s\noutput a = a\n");
+}
+
 std::string FewRowsText(absl::string_view type, int m, int n, int k) {
   return absl::Substitute(
       "input x: $0[$1,$3]\ninput w_: $0[$3,$2]\ninput w_b: $0[$2]\n"

@@ -44,6 +44,11 @@ std::string PartsText(const PartsShape& shape, absl::string_view weights);
 // read the rows again.
 std::string SumsText(absl::string_view type, int rows, int n);
 
+// Channels normed in groups, of images of two batches; `between` convolutions
+// that want channels side by side.
+std::string GroupsText(absl::string_view type, int groups, int channels,
+                       int side, bool between);
+
 // A product of m rows, and what is computed of it with a row and a matrix.
 std::string FewRowsText(absl::string_view type, int m, int n, int k);
 

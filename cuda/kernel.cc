@@ -1,6 +1,7 @@
 // Parameters, and stores of results.
 #include "cuda/kernel.h"
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/preamble.h"
 
@@ -46,6 +47,23 @@ std::string KernelText(const KernelFrame& frame, absl::string_view body) {
       "(", Parameters(frame), ") {\n  iso_note(0);\n",
       frame.releases ? "" : "  iso_release();\n", Ahead(frame), body,
       "  iso_note(2);\n}\n");
+}
+
+bool IsUniform(const Place& place) {
+  return absl::c_all_of(place.stride, [](int64_t s) { return s == 0; });
+}
+
+std::string WaitText(const std::vector<Operand>& inputs, ElementCode& code) {
+  std::string before, after;
+  for (const Operand& o : inputs) {
+    if (!IsUniform(o.place)) continue;
+    const std::string name = absl::StrCat(o.place.pointer, "_all");
+    absl::StrAppend(o.there ? &before : &after, "const ",
+                    ComputeType(o.place.dtype), " ", name, " = iso_value(",
+                    o.place.pointer, "[", o.place.offset, "]);\n");
+    code.BindAll(o.value, name);
+  }
+  return absl::StrCat(before, "iso_wait();\n", after);
 }
 
 std::string NotingText(const std::string& text, uint64_t address) {

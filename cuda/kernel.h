@@ -56,6 +56,14 @@ struct Operand {
   std::optional<double> number = {};
 };
 
+// True if all elements lie in the same place.
+bool IsUniform(const Place& place);
+
+// Statements that call iso_wait(), and read what is the same everywhere, before
+// that where it is there already: after a sum all threads would wait for it.
+// The code knows it from then on.
+std::string WaitText(const std::vector<Operand>& inputs, ElementCode& code);
+
 // What stands around the statements of a kernel.
 struct KernelFrame {
   std::vector<Operand> inputs, outputs;

@@ -590,7 +590,8 @@ class Maker {
                      ElementKernel(*o.graph, o.inputs, outputs));
     step.variants.push_back({"element", Ready(source)});
     // How many threads do best on a row is found out.
-    for (int lanes = 32; source.lanes > 1 && lanes <= kMaxLanes; lanes *= 2) {
+    const int most = std::max(kMaxLanes, source.lanes / 2);
+    for (int lanes = 32; source.lanes > 1 && lanes <= most; lanes *= 2) {
       if (lanes == source.lanes) continue;
       step.variants.push_back(
           {absl::StrCat("element ", lanes),

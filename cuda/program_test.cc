@@ -2,7 +2,9 @@
 #include "cuda/program.h"
 
 #include <set>
+#include <tuple>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -313,8 +315,8 @@ TEST(Program, SumsOfRowsReadNeighbours) {
 }
 
 // What sums read stays in registers for other sums, also for those that they
-// stand in, and for results; if a thread has more than eight pieces of a row or
-// sixteen in all, it reads the others again.
+// stand in, and for results; if a thread has more than eight whole pieces of a
+// row or sixteen in all, it reads the others again.
 TEST(Program, RowsThatSumsReadStayInRegisters) {
   const struct {
     const char* text;
@@ -345,6 +347,42 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
     EXPECT_EQ(PacksIn(found[0], c.pack), c.packs) << c.variant << "\n"
                                                   << c.text;
   }
+}
+
+// A group of channels is a row of one block, which reads it once, in the order
+// in which it lies in memory.
+TEST(Program, NormsOfGroupsReadThemOnce) {
+  // Channels that lie side by side have their factors read together too.
+  for (const auto& [between, pack, packs] :
+       {std::tuple(false, "iso_half, 8", 1), {true, "iso_half, 2", 2}}) {
+    const auto p = ProgramOf(GroupsText("f16", 32, 320, 32, between));
+    ASSERT_TRUE(p.ok()) << p.status();
+    const auto norm = absl::c_find_if(
+        p->steps, [](const Step& s) { return s.family == "norm"; });
+    ASSERT_NE(norm, p->steps.end()) << StepNames(*p);
+    const auto source = norm->variants[0].source();
+    ASSERT_TRUE(source.ok()) << source.status();
+    EXPECT_EQ(source->grid[0], 2 * 32);
+    EXPECT_EQ(source->lanes, 1024);
+    EXPECT_EQ(PacksIn(norm->variants[0], pack), packs) << source->text;
+    // What belongs to the group comes with it.
+    EXPECT_LT(source->text.find(" = in2["),
+              source->text.find("iso_load_pack<iso_half"));
+  }
+}
+
+// What is the same everywhere is read before the kernel waits, not after sums.
+TEST(Program, NumbersAreReadFirst) {
+  const auto p = ProgramOf(
+      "input x: f32[64,1024]\nconst e: f32[64,1024] = 0.5\n"
+      "s = softmax(x)\na = mul(s, e)\noutput y = a\n");
+  ASSERT_TRUE(p.ok()) << p.status();
+  ASSERT_EQ(p->steps.size(), 1u) << StepNames(*p);
+  const auto source = p->steps[0].variants[0].source();
+  ASSERT_TRUE(source.ok()) << source.status();
+  const size_t read = source->text.find("= iso_value(in1[0]);");
+  ASSERT_NE(read, std::string::npos) << source->text;
+  EXPECT_LT(read, source->text.rfind("iso_wait();"));
 }
 
 TEST(Program, KernelsNoteWhenTheyRun) {

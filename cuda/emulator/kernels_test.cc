@@ -142,6 +142,25 @@ TEST_F(Kernels, Sums) {
   }
 }
 
+TEST_F(Kernels, Powers) {
+  for (const char* exponent : {"2", "3", "-1", "0.5"}) {
+    Compare(absl::Substitute(
+        "input x: f32[24,40]\nconst e: f32[24,40] = $0\na = abs(x)\n"
+        "b = add(a, e)\nc = abs(b)\ny = pow(c, e)\nz = neg(c)\n"
+        "const f: f32[24,40] = 3\nw = pow(z, f)\noutput y = y\noutput w = w\n",
+        exponent));
+  }
+}
+
+TEST_F(Kernels, NormsOfGroups) {
+  for (const char* type : {"f16", "f32"}) {
+    for (const bool between : {false, true}) {
+      Compare(GroupsText(type, 4, 24, 8, between), "element");
+      Compare(GroupsText(type, 2, 6, 5, between), "element");
+    }
+  }
+}
+
 TEST_F(Kernels, Products) {
   for (const char* type : {"f16", "bf16", "f32"}) {
     for (const auto& [m, n, k] : std::vector<std::tuple<int, int, int>>{
