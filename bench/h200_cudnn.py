@@ -1,36 +1,38 @@
 #!/usr/bin/env python3
 """What cuDNN takes for pooling and norms, which Isomer computes itself.
 
-  bench/h200_cudnn.py [--batch 1 16] [--profile cost_model/profiles/h200.profile]
+  bench/h200_cudnn.py --isomer build/isomer [--batch 1 16]
 
 Operations of networks of h200_vs_pytorch.py by themselves, fp16, channels last,
 microseconds of one call, of many in a row in a CUDA graph: the fastest way that
-cuDNN has, and what the profile says of Isomer's kernel for that operation and no
-other (but for a relu before a pool, and a scale that cuDNN has in any norm).
+cuDNN has, and Isomer's kernel for that operation and no other. Norms are measured
+as networks of their own; of pools, which would be of another layout there, it is
+what the profile says (of some with the relu before it, which cuDNN has not).
 `-`: there is none. Exits with an error where cuDNN is more than 3 % faster, or
 its results are not PyTorch's.
 """
 
 import argparse
+import copy
 import pathlib
 import re
 import sys
 
 import torch
 from torch import nn
-import torch.nn.functional as F
 
 import cudnn_graph
-from h200_vs_pytorch import TOLERANCE, captured, half, replay_ms
+import isomer_bench
+from h200_vs_pytorch import TOLERANCE, RmsNorm, captured, export, half, replay_ms
 
 CALLS = 20
 EPSILON = 1e-5
 
 
 # Each of these gives what is right, what makes cuDNN's ways to compute that, and
-# how the signature of Isomer's kernel starts, as a regular expression.
+# the time of Isomer's kernel.
 
-def pool(cudnn, batch, kind, channels, image, size, stride, pad):
+def pool(args, cudnn, batch, kind, channels, image, size, stride, pad):
     layer = nn.MaxPool2d(size, stride, pad) if kind == "max" else nn.AvgPool2d(size, stride, pad)
     x = half(batch, channels, image, image)
     want = layer(x.float())
@@ -40,7 +42,9 @@ def pool(cudnn, batch, kind, channels, image, size, stride, pad):
         from_, to = (t.half().to(memory_format=torch.channels_last) for t in (x, torch.empty_like(want)))
         return cudnn.pool(from_, to, mode, size, stride, pad)
     attributes = f"kernel=[{size} {size}], stride=[{stride} {stride}], pad=[{pad} {pad} {pad} {pad}], dilation=[1 1], ceil_mode=0"
-    return want, ways, rf"pool {kind}_pool\((a|relu\(a\)),{re.escape(attributes)}[^()]*\) a:f16\[{batch},{channels},{image},{image}\] "
+    start = rf"pool {kind}_pool\((a|relu\(a\)),{re.escape(attributes)}[^()]*\) a:f16\[{batch},{channels},{image},{image}\] "
+    lines = [line for line in args.profile.read_text().splitlines() if re.match(start, line)]
+    return want, ways, min((float(line.rsplit(" | ", 1)[1].split()[0]) for line in lines), default=None)
 
 
 def four(t, width):
@@ -48,20 +52,31 @@ def four(t, width):
     return t.as_strided((t.numel() // width, width, 1, 1), (width, 1, width, width))
 
 
-def norm(cudnn, batch, kind, rows, width):
-    x, scale, bias = half(batch, rows, width), half(width), half(width) if kind == "layer" else None
-    if kind == "layer":
-        want = F.layer_norm(x.float(), (width,), scale.float(), bias.float(), EPSILON)
-        start = r"norm layer_norm\(a,b,c,axis=2, [^()]*\)"
-    else:
-        want = F.rms_norm(x.float(), (width,), scale.float(), EPSILON)
-        # As llama's networks say it: of float, and without a scale, which the next product takes.
-        start = r"reduce x0=cast\(a,to=f32\) cast\(mul\(broadcast\(reshape\(reciprocal\(sqrt\(add\(reshape\(reduce_mean\(mul\(x0,x0\),.*"
+def kernels_us(args, net, x, name):
+    """What the kernels of Isomer take for a network, together."""
+    path = args.work / f"{name}.onnx"
+    if not export(net, (x,), path):
+        return None
+    figures, error = isomer_bench.finish(isomer_bench.start(args, path, "--kernels"))
+    if error:
+        print(error, file=sys.stderr)
+        return None
+    return min(sum(k["us"] * k["launches"] for k in figures[form]["steps"]) for form in ("original", "optimised"))
+
+
+def norm(args, cudnn, batch, kind, rows, width):
+    net = (nn.LayerNorm if kind == "layer" else RmsNorm)(width).requires_grad_(False)
+    for factor in net.parameters():
+        nn.init.normal_(factor)
+    net = net.half().cuda()
+    x = half(batch, rows, width)
+    scale, bias = (*net.parameters(), None)[:2]
 
     def ways():
         tensors = [t if t is None else four(t, width) for t in (x, scale, bias)]
         return cudnn.norm(*tensors, torch.full((1, 1, 1, 1), EPSILON), four(torch.empty_like(x), width))
-    return want, ways, rf"{start} a:f16\[{batch},{rows},{width}\] "
+    want = copy.deepcopy(net).float()(x.float())
+    return want, ways, kernels_us(args, net, x, f"{kind}_{batch}_{rows}_{width}")
 
 
 CASES = (
@@ -93,17 +108,13 @@ def cudnn_us(ways, want):
     return len(found), best, len(graphs) == len(found)
 
 
-def isomer_us(profile, start):
-    """The least that the profile says of such a kernel: epsilons are not told apart."""
-    return min((float(line.rsplit(" | ", 1)[1].split()[0]) for line in profile if re.match(start, line)), default=None)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    isomer_bench.add_arguments(parser, budget="1s", candidates=0)
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 16])
     parser.add_argument("--profile", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent / "cost_model/profiles/h200.profile")
     args = parser.parse_args()
-    profile = args.profile.read_text().splitlines()
+    temporary = isomer_bench.make_work(args)
     cudnn = cudnn_graph.Cudnn()
     print(f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}, {torch.cuda.get_device_name()}; microseconds")
     print(f"{'operation':<32}{'network':<16}{'batch':>6}{'ways':>6}{'cuDNN':>9}{'isomer':>9}")
@@ -111,9 +122,8 @@ def main():
     for batch in args.batch:
         for make, network, case in CASES:
             torch.manual_seed(0)
-            want, ways, start = make(cudnn, batch, *case)
+            want, ways, ours = make(args, cudnn, batch, *case)
             count, theirs, right = cudnn_us(ways, want)
-            ours = isomer_us(profile, start)
             slower = theirs is not None and (ours is None or ours > 1.03 * theirs)
             failed |= slower or not right
             cells = "".join(f"{'-':>9}" if t is None else f"{t:>9.2f}" for t in (theirs, ours))
