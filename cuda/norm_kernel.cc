@@ -66,6 +66,7 @@ struct Call {
   Value core;
   const std::vector<Operand>& inputs;
   const std::vector<Operand>& outputs;
+  const NormRegisters& registers;
 
   const ir::Node& norm() const { return graph.node(core.node); }
   const std::vector<int64_t>& shape() const {
@@ -129,8 +130,9 @@ absl::StatusOr<std::optional<std::string>> ElementsText(const Call& call) {
   return absl::StrCat(row.code().Close(), taken);
 }
 
-// What rows are scaled or moved by, where it lies in memory in pieces.
+// What rows are scaled or moved by, where it is kept in pieces.
 const Operand* FactorInPieces(const Call& call, size_t k) {
+  if (call.registers.factors_as_floats) return nullptr;
   for (const Operand& o : call.inputs) {
     if (o.value != call.norm().inputs[k]) continue;
     const bool pieces = o.place.stride == std::vector<int64_t>{1} &&
@@ -140,9 +142,7 @@ const Operand* FactorInPieces(const Call& call, size_t k) {
   return nullptr;
 }
 
-// Element u of a piece of it. Pieces are kept as they are stored: as floats
-// they would take twice the registers, and fewer rows would fit on a
-// multiprocessor.
+// Element u of a piece of it.
 std::string FactorText(const Call& call, size_t k, int u) {
   const std::string piece = absl::StrCat("f", k, "[t]");
   return FactorInPieces(call, k) != nullptr
@@ -235,8 +235,8 @@ std::string IndicesText(const std::vector<int64_t>& shape) {
 
 absl::StatusOr<std::optional<KernelSource>> NormKernel(
     const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
-    const std::vector<Operand>& outputs, int blocks) {
-  const Call call{graph, core, inputs, outputs};
+    const std::vector<Operand>& outputs, const NormRegisters& registers) {
+  const Call call{graph, core, inputs, outputs, registers};
   const ir::Node& norm = call.norm();
   const TensorType& type = graph.type(core);
   const int64_t length = type.shape.back();
@@ -256,7 +256,7 @@ absl::StatusOr<std::optional<KernelSource>> NormKernel(
   int lanes = 32;
   while (lanes < kMaxLanes && lanes * kMaxPieces < chunks) lanes *= 2;
   if (lanes * kMaxPieces < chunks) return std::nullopt;
-  const int per_block = lanes == 32 && rows >= 132 * 8 ? 4 : 1;
+  const int per_block = lanes > 32 ? 1 : rows >= 132 * 8 ? 4 : rows > 1 ? 2 : 1;
   ASSIGN_OR_RETURN(const auto elements, ElementsText(call));
   if (!elements) return std::nullopt;
   ASSIGN_OR_RETURN(const std::string factors, FactorsText(call));
@@ -282,7 +282,7 @@ absl::StatusOr<std::optional<KernelSource>> NormKernel(
                             .outputs = outputs,
                             .threads = source.block,
                             .lanes = lanes,
-                            .blocks = blocks},
+                            .blocks = registers.blocks},
                            text);
   source.grid[0] = static_cast<int>(CeilDiv(rows, int64_t{per_block}));
   return source;

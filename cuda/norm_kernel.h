@@ -12,13 +12,20 @@
 
 namespace isomer::cuda {
 
+// What threads have registers for.
+struct NormRegisters {
+  // Factors are floats, which they are made before the kernel waits; else they
+  // are kept as they are stored, which takes half the registers.
+  bool factors_as_floats = false;
+  int blocks = 0;  // on a multiprocessor at least; 0: as many as fit
+};
+
 // The kernel for outputs of one shape, of which those that are not the norm's
 // operand are made of the norm `core`: of its shape, or views of it. Nothing if
-// its form is another. Threads have so few registers that at least `blocks`
-// blocks fit on a multiprocessor.
+// its form is another.
 absl::StatusOr<std::optional<KernelSource>> NormKernel(
     const ir::Graph& graph, Value core, const std::vector<Operand>& inputs,
-    const std::vector<Operand>& outputs, int blocks = 0);
+    const std::vector<Operand>& outputs, const NormRegisters& registers = {});
 
 }  // namespace isomer::cuda
 

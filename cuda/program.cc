@@ -619,18 +619,26 @@ class Maker {
     if (!call) return absl::OkStatus();
     std::vector<Operand> to = outputs;
     for (size_t i = 0; i < to.size(); ++i) to[i].value = whole.outputs[i];
+    const auto kernel = [&](const NormRegisters& registers) {
+      return NormKernel(*call->graph, call->core, call->inputs, to, registers);
+    };
     // What stands around it may be more than this kernel can do.
-    const auto source = NormKernel(*call->graph, call->core, call->inputs, to);
+    const auto source = kernel({});
     if (!source.ok() || !*source) return absl::OkStatus();
-    std::vector<Variant> own = {{"norm", Ready(**source)}};
-    // All blocks at a time, where that leaves too few registers for some.
+    std::vector<Variant> own;
+    const auto add = [&](std::string name,
+                         const NormRegisters& registers) -> absl::Status {
+      ASSIGN_OR_RETURN(const auto made, kernel(registers));
+      own.push_back({std::move(name), Ready(*made)});
+      return absl::OkStatus();
+    };
+    // That all blocks are there at a time.
     const int each = static_cast<int>(
         CeilDiv(int64_t{(*source)->grid[0]}, int64_t{options_.units}));
-    const int64_t registers = kRegisters / (int64_t{each} * (*source)->block);
-    if (registers >= kFewRegisters && registers < kManyRegisters) {
-      ASSIGN_OR_RETURN(const auto bounded, NormKernel(*call->graph, call->core,
-                                                      call->inputs, to, each));
-      own.push_back({absl::StrCat("norm ", each), Ready(*bounded)});
+    const int64_t room = kRegisters / (int64_t{each} * (*source)->block);
+    RETURN_IF_ERROR(add("norm", {.factors_as_floats = room >= kManyRegisters}));
+    if (room >= kFewRegisters && room < kManyRegisters) {
+      RETURN_IF_ERROR(add(absl::StrCat("norm ", each), {.blocks = each}));
     }
     step.variants.insert(step.variants.begin(), own.begin(), own.end());
     return absl::OkStatus();
