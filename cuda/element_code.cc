@@ -227,22 +227,23 @@ void ElementCode::SetRow(Row row) {
   row_ = std::move(row);
 }
 
-std::string ElementCode::Piece(DType dtype, const std::string& from, int64_t at,
+std::string ElementCode::Piece(DType dtype, const std::string& from,
+                               const std::string& which, int64_t at,
                                bool ahead) {
   scope_->reads_pieces = true;
   const std::string type =
       absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
   const std::string load = absl::StrCat(kLoadPieces, type, "(", from, ")");
   const int64_t bytes = pieces_each_ * vector_ * ByteSize(dtype);
-  if (scope_->keeps_pieces && !kept_.count(from) &&
+  if (scope_->keeps_pieces && !kept_.count(which) &&
       kept_bytes_ + bytes <= kMostKept) {
     kept_bytes_ += bytes;
-    const std::string array = kept_[from] = Fresh("w");
+    const std::string array = kept_[which] = Fresh("w");
     absl::StrAppend(&scope_->parent->text, "iso_pack", type, " ", array, "[",
                     pieces_each_, "];\n");
     Write(absl::StrCat(array, "[n] = ", load, ";"));
   }
-  if (const auto it = kept_.find(from); it != kept_.end()) {
+  if (const auto it = kept_.find(which); it != kept_.end()) {
     return absl::StrCat("iso_value(", it->second, "[n].at[", at, "])");
   }
   const std::string key = absl::StrCat("piece|", from);
@@ -295,7 +296,7 @@ absl::StatusOr<std::optional<std::string>> ElementCode::LoadFromParts(
                        text, ";"));
     scope_->known[key] = name;
   }
-  if (piece) return Piece(dtype, name, *piece, false);
+  if (piece) return Piece(dtype, name, text, *piece, false);
   return absl::StrCat("iso_value(*", name, ")");
 }
 
@@ -309,9 +310,9 @@ absl::StatusOr<std::string> ElementCode::Load(
       absl::c_all_of(offset.Symbols(),
                      [&](const std::string& s) { return ahead_.count(s) > 0; });
   if (const auto at = InPiece(offset); at && IsFloat(place.dtype)) {
-    const DimExpr first = offset - DimExpr(*at);
-    return Piece(place.dtype, absl::StrCat(place.pointer, " + ", Text(first)),
-                 *at, ahead);
+    const std::string from =
+        absl::StrCat(place.pointer, " + ", Text(offset - DimExpr(*at)));
+    return Piece(place.dtype, from, from, *at, ahead);
   }
   const std::string name = Fresh("v");
   const std::string element =
@@ -674,7 +675,7 @@ absl::Status ElementCode::FoldPiece(const Folded& f,
                                     const std::vector<Along>& along,
                                     int64_t total, Walk& walk) {
   for (const auto& [name, extent] : row_->indices) NewIndex(name, extent);
-  for (int u = 0; u < vector_; ++u) {
+  for (int u = 0; u < row_->width; ++u) {
     const DimExpr at = row_->first + DimExpr(u * row_->step);
     int64_t below = total;
     for (const Along& a : along) {
@@ -704,7 +705,7 @@ absl::StatusOr<ElementCode::Together> ElementCode::FoldTogether(
   if (vector_ == 1 || total == 0) return Together::kNone;
   const Scope empty{.parent = scope_->parent, .depth = scope_->depth};
   const std::map<std::string, DimExpr> names = walk.names;
-  if (row_ && total == row_->pieces * vector_) {
+  if (row_ && total == row_->pieces * row_->width) {
     // On trial first: sums that stand in one that keeps pieces are written
     // then, so before it. They must not read what it keeps, and it has what
     // they keep.
@@ -713,7 +714,10 @@ absl::StatusOr<ElementCode::Together> ElementCode::FoldTogether(
       scope_->keeps_pieces = keeps && keeps_pieces_;
       RETURN_IF_ERROR(FoldPiece(f, along, total, walk));
     }
-    if (scope_->reads_pieces) return Together::kRow;
+    if (scope_->reads_pieces) {
+      has_pieces_ = true;
+      return Together::kRow;
+    }
     walk.names = names;
   }
   const Along& last = along.back();

@@ -73,10 +73,11 @@ class ElementCode {
     lanes_ = lanes;
   }
 
-  // The elements of a row, in pieces of the width of SetVector that a thread
-  // takes whole.
+  // The elements of a row, in pieces that a thread takes whole: of the width of
+  // SetVector, or of one, where that many rows lie side by side.
   struct Row {
     int64_t pieces = 0;
+    int width = 1;
     std::string take_apart;  // statements that make indices of `piece`
     std::vector<std::pair<std::string, int64_t>> indices = {};  // and extents
     // How far into the row a piece starts, of which are `step` apart.
@@ -88,6 +89,8 @@ class ElementCode {
   // and in what the caller does in a RowLoop. What the first such sum reads
   // stays in registers, unless a thread would have too many pieces.
   void SetRow(Row row);
+  // True if a sum goes over pieces of the row, and not too many of them.
+  bool HasPieces() const { return keeps_pieces_ && has_pieces_; }
   // A loop over the pieces that this thread has.
   std::string RowLoop(absl::string_view body) const;
 
@@ -160,9 +163,10 @@ class ElementCode {
   // How far into a piece of `vector_` elements the offset points, if elements
   // are read in such pieces there.
   std::optional<int64_t> InPiece(const DimExpr& offset) const;
-  // Element `at` of the piece that starts at `from`, which is read once.
-  std::string Piece(DType dtype, const std::string& from, int64_t at,
-                    bool ahead);
+  // Element `at` of the piece that starts at `from`, which is read once;
+  // `which` says the same wherever it is read.
+  std::string Piece(DType dtype, const std::string& from,
+                    const std::string& which, int64_t at, bool ahead);
   // A new variable, read ahead or among the scope's statements.
   void Read(const std::string& type, const std::string& name,
             const std::string& from, bool ahead);
@@ -230,9 +234,9 @@ class ElementCode {
   int lanes_ = 1;
   std::optional<Row> row_;
   int64_t pieces_each_ = 0;  // of a thread, at most
-  bool keeps_pieces_ = false;
+  bool keeps_pieces_ = false, has_pieces_ = false;
   int64_t kept_bytes_ = 0;                   // of a thread
-  std::map<std::string, std::string> kept_;  // where it starts -> array
+  std::map<std::string, std::string> kept_;  // which piece -> array
   std::string read_if_, reads_;
   std::set<std::string> ahead_;  // symbols that are known ahead
 };

@@ -57,9 +57,53 @@ class Writer {
   }
 
   absl::StatusOr<KernelSource> Write() {
-    RETURN_IF_ERROR(FindShape());
+    RETURN_IF_ERROR(FindShape(kManySums));
     ChooseVector();
     return shape_.shared ? WriteRows() : WriteElements();
+  }
+
+  absl::StatusOr<std::optional<KernelSource>> WriteColumns() {
+    RETURN_IF_ERROR(FindShape(INT64_MAX));
+    if (!shape_.shared || shape_.rows.empty() || SizeOf(shape_.inner) != 1) {
+      return std::nullopt;
+    }
+    shape_.vector = 16 / BytesRead();
+    if (shape_.vector == 1 ||
+        !FitsTogether(shape_.rows.back(), shape_.vector)) {
+      return std::nullopt;
+    }
+    ElementCode code = NewCode();
+    code.ShareSums("lane", lanes_);
+    code.SetVector(shape_.vector);
+    code.SetRow({.pieces = shape_.longest,
+                 .take_apart = "const int r = piece;\n",
+                 .indices = {{"r", shape_.longest}},
+                 .first = DimExpr::Symbol("r"),
+                 .bytes = shape_.vector * BytesRead()});
+    const std::string wait = WaitText(inputs_, code);
+    index_.assign(size_.size(), 0);
+    Declare(code, shape_.rows, true);
+    code.ReadAhead("true");
+    code.Open();
+    ASSIGN_OR_RETURN(const std::string stores, Body(code));
+    const std::string inner = code.Close();
+    if (!code.HasPieces()) return std::nullopt;
+    KernelSource out;
+    out.lanes = lanes_;
+    out.block = lanes_ > 32 ? lanes_ : 128;
+    const int64_t threads = SizeOf(shape_.rows) / shape_.vector * lanes_;
+    out.grid[0] = static_cast<int>(CeilDiv(threads, int64_t{out.block}));
+    // Threads past the end help with sums that are stored by others.
+    out.text =
+        Text(lanes_, out.block,
+             absl::StrCat("const int linear = blockIdx.x * ", out.block,
+                          " + threadIdx.x, lane = threadIdx.x % ", lanes_,
+                          ";\n", wait, "const int row = (linear < ", threads,
+                          " ? linear : ", threads - 1, ") / ", lanes_, ";\n",
+                          TakeApart("row", shape_.rows, true), code.Reads(),
+                          code.Close(), "if (lane == 0 && linear < ", threads,
+                          ") {\n", inner, stores, "}\n"));
+    return out;
   }
 
  private:
@@ -109,7 +153,21 @@ class Writer {
     return 1;
   }
 
-  absl::Status FindShape() {
+  absl::Status CheckSizes() const {
+    for (const std::vector<Operand>* list : {&inputs_, &outputs_}) {
+      for (const Operand& o : *list) {
+        if (NumElements(graph_.type(o.value)) >= int64_t{1} << 31) {
+          return Unsupported("a tensor of ", TypeText(graph_.type(o.value)),
+                             " is too large for CUDA kernels");
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // From so many sums on, threads do not share them to be busy.
+  absl::Status FindShape(int64_t many) {
+    RETURN_IF_ERROR(CheckSizes());
     ElementCode code = NewCode();
     std::vector<DimExpr> index;
     for (size_t d = 0; d < size_.size(); ++d) {
@@ -133,7 +191,7 @@ class Writer {
       // A sum inside another one is not shared.
       if (symbols.size() != known) continue;
       const bool repeated = count < elements && sum.length >= kSharedSum;
-      const bool worth = sum.length >= kLongSum && count < kManySums;
+      const bool worth = sum.length >= kLongSum && count < many;
       if (!repeated && !worth && sum.length < 8 * kLongSum) continue;
       shape_.shared = true;
       shape_.longest = std::max(shape_.longest, sum.length);
@@ -306,6 +364,7 @@ class Writer {
   ElementCode::Row RowOfPieces(bool vectors) {
     ElementCode::Row row;
     row.pieces = SizeOf(shape_.inner) / shape_.vector;
+    row.width = shape_.vector;
     row.take_apart = TakeApart("piece", shape_.inner, vectors);
     row.bytes = shape_.vector * BytesRead();
     // Counted as indices count, whatever the order in memory.
@@ -385,15 +444,13 @@ absl::StatusOr<KernelSource> ElementKernel(const ir::Graph& graph,
                                            const std::vector<Operand>& inputs,
                                            const std::vector<Operand>& outputs,
                                            int lanes) {
-  for (const std::vector<Operand>* list : {&inputs, &outputs}) {
-    for (const Operand& o : *list) {
-      if (NumElements(graph.type(o.value)) >= int64_t{1} << 31) {
-        return Unsupported("a tensor of ", TypeText(graph.type(o.value)),
-                           " is too large for CUDA kernels");
-      }
-    }
-  }
   return Writer(graph, inputs, outputs, lanes).Write();
+}
+
+absl::StatusOr<std::optional<KernelSource>> ColumnsKernel(
+    const ir::Graph& graph, const std::vector<Operand>& inputs,
+    const std::vector<Operand>& outputs, int lanes) {
+  return Writer(graph, inputs, outputs, lanes).WriteColumns();
 }
 
 }  // namespace isomer::cuda

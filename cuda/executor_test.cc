@@ -624,6 +624,15 @@ TEST_F(OnDevice, NormsOfGroups) {
   }
 }
 
+TEST_F(OnDevice, SumsOfImages) {
+  for (const char* type : {"f16", "bf16", "f32"}) {
+    for (const auto& [batch, channels, side] :
+         {std::tuple(16, 2048, 7), {1, 1000, 13}, {3, 40, 37}}) {
+      Compare(ImageSumsText(type, batch, channels, side), true, "columns");
+    }
+  }
+}
+
 // What is added to a product before a norm is added by the product.
 TEST_F(OnDevice, NormsOfProducts) {
   for (const char* norm : {"layer_norm(b, w_s, w_t, axis=2, epsilon=0.001)",

@@ -113,6 +113,19 @@ std::string GroupsText(absl::string_view type, int groups, int channels,
                                 "output y = s\noutput a = a\n");
 }
 
+std::string ImageSumsText(absl::string_view type, int batch, int channels,
+                          int side) {
+  return absl::Substitute(
+      "input x: $0[$1,$2,$3,$3]\ninput w_: $0[$2,$2,1,1]\n"
+      "input w_b: $0[$2]\na = conv2d(x, w_)\nd = conv2d(a, w_)\n"
+      "c = broadcast(w_b, shape=[$1 $2 $3 $3], dims=[1])\n"
+      "e = add(d, c)\nf = relu(a)\nk = concat(f, e, axis=1)\n"
+      "m = reduce_mean(k, axes=[2 3])\n"
+      "s = reduce_max(d, axes=[2 3])\n"
+      "output m = m\noutput s = s\n",
+      type, batch, channels, side);
+}
+
 std::string FewRowsText(absl::string_view type, int m, int n, int k) {
   return absl::Substitute(
       "input x: $0[$1,$3]\ninput w_: $0[$3,$2]\ninput w_b: $0[$2]\n"

@@ -49,6 +49,10 @@ std::string SumsText(absl::string_view type, int rows, int n);
 std::string GroupsText(absl::string_view type, int groups, int channels,
                        int side, bool between);
 
+// Sums and the largest elements of images, of which two are put together.
+std::string ImageSumsText(absl::string_view type, int batch, int channels,
+                          int side);
+
 // A product of m rows, and what is computed of it with a row and a matrix.
 std::string FewRowsText(absl::string_view type, int m, int n, int k);
 

@@ -599,8 +599,24 @@ class Maker {
              return ElementKernel(*keep, inputs, outputs, lanes);
            }});
     }
+    RETURN_IF_ERROR(AddColumns(o, outputs, step));
     RETURN_IF_ERROR(AddNorm(k, o, which, outputs, step));
     program_.steps.push_back(std::move(step));
+    return absl::OkStatus();
+  }
+
+  // Sums whose elements lie side by side, such as those over an image whose
+  // channels come last.
+  absl::Status AddColumns(const Opened& o, const std::vector<Operand>& outputs,
+                          Step& step) {
+    std::vector<Variant> own;
+    for (int lanes = 8; lanes <= kMaxLanes && own.size() < 3; lanes *= 2) {
+      ASSIGN_OR_RETURN(const auto source,
+                       ColumnsKernel(*o.graph, o.inputs, outputs, lanes));
+      if (!source) continue;
+      own.push_back({absl::StrCat("columns ", lanes), Ready(*source)});
+    }
+    step.variants.insert(step.variants.begin(), own.begin(), own.end());
     return absl::OkStatus();
   }
 

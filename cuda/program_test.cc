@@ -305,12 +305,14 @@ TEST(Program, SumsOfRowsReadNeighbours) {
   ASSERT_EQ(p->steps.size(), 1u) << StepNames(*p);
   EXPECT_EQ(p->constant_bytes, 4);
   EXPECT_EQ(PacksIn(p->steps[0].variants[0]), 1);
-  for (const auto& [rows, packs] : {std::pair("[1]", 1), std::pair("[0]", 0)}) {
+  for (const auto& [rows, variant] :
+       {std::pair("[1]", "element"), std::pair("[0]", "columns 64")}) {
     const auto sums = ProgramOf(
         absl::StrCat("input x: f16[512,512]\ny = reduce_sum(x, axes=", rows,
                      ")\noutput y = y\n"));
     ASSERT_TRUE(sums.ok()) << sums.status();
-    EXPECT_EQ(PacksIn(sums->steps[0].variants[0]), packs) << rows;
+    EXPECT_EQ(sums->steps[0].variants[0].name, variant) << rows;
+    EXPECT_EQ(PacksIn(sums->steps[0].variants[0]), 1) << rows;
   }
 }
 
@@ -347,6 +349,23 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
     EXPECT_EQ(PacksIn(found[0], c.pack), c.packs) << c.variant << "\n"
                                                   << c.text;
   }
+}
+
+// Channels that lie side by side are read once, eight at a time, for the sums
+// of eight images; sums along what lies side by side have no such kernel.
+TEST(Program, SumsOfImagesReadChannelsTogether) {
+  const auto p = ProgramOf(ImageSumsText("f16", 16, 2048, 7));
+  ASSERT_TRUE(p.ok()) << p.status();
+  int sums = 0;
+  for (const Step& s : p->steps) {
+    if (s.family != "reduce") continue;
+    ++sums;
+    EXPECT_EQ(s.variants[0].name, "columns 8") << s.signature;
+    EXPECT_EQ(PacksIn(s.variants[0]),
+              absl::StrContains(s.signature, "reduce_max") ? 1 : 8 * 3)
+        << s.signature;
+  }
+  EXPECT_EQ(sums, 2) << StepNames(*p);
 }
 
 // A group of channels is a row of one block, which reads it once, in the order

@@ -142,6 +142,18 @@ TEST_F(Kernels, Sums) {
   }
 }
 
+TEST_F(Kernels, SumsOfImages) {
+  for (const char* type : {"f16", "f32"}) {
+    for (const auto& [channels, side, names] :
+         std::vector<std::tuple<int, int, std::set<std::string>>>{
+             {24, 7, {"columns 8", "columns 16", "columns 32"}},
+             {40, 17, {"columns 64", "columns 128", "columns 256"}}}) {
+      EXPECT_EQ(Compare(ImageSumsText(type, 3, channels, side), "columns"),
+                names);
+    }
+  }
+}
+
 TEST_F(Kernels, Powers) {
   for (const char* exponent : {"2", "3", "-1", "0.5"}) {
     Compare(absl::Substitute(
