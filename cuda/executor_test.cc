@@ -624,6 +624,18 @@ TEST_F(OnDevice, NormsOfGroups) {
   }
 }
 
+TEST_F(OnDevice, DepthwiseConvolutions) {
+  for (const char* type : {"f16", "bf16"}) {
+    for (const auto& [kernel, how] : {std::pair(3, "pad=1"),
+                                      {3, "stride=2, pad=1"},
+                                      {5, "stride=2"},
+                                      {3, "dilation=2, pad=2"},
+                                      {7, "pad=3"}}) {
+      Compare(DepthwiseText(type, 96, kernel, how), true, "depthwise");
+    }
+  }
+}
+
 TEST_F(OnDevice, SumsOfImages) {
   for (const char* type : {"f16", "bf16", "f32"}) {
     for (const auto& [batch, channels, side] :

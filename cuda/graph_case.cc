@@ -182,6 +182,16 @@ std::string SharedKeysText(int queries) {
                       queries, " 256])\noutput y = w\n");
 }
 
+std::string DepthwiseText(absl::string_view type, int channels, int kernel,
+                          absl::string_view how) {
+  return absl::Substitute(
+      "input x: $0[2,$1,17,19]\ninput w_a: $0[$1,$1,1,1]\n"
+      "input w_: $0[$1,1,$2,$2]\ni = conv2d(x, w_a)\n"
+      "c = conv2d(i, w_, group=$1, $3)\n"
+      "d = clip(c, min=-0.5, max=0.75)\ny = conv2d(d, w_a)\noutput y = y\n",
+      type, channels, kernel, how);
+}
+
 std::string PoolText(absl::string_view type, absl::string_view pool) {
   return absl::StrCat("input x: ", type, "[2,8,11,12]\ninput w_: ", type,
                       "[24,8,1,1]\ninput w_2: ", type,

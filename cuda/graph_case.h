@@ -66,6 +66,10 @@ std::string AttentionText(absl::string_view type, int heads, int queries,
                           int keys, int head);
 // Several heads have the same keys and values, which come in two parts.
 std::string SharedKeysText(int queries);
+// A convolution of every channel by itself behind one of all, and what is
+// computed of it; `how` are its other attributes.
+std::string DepthwiseText(absl::string_view type, int channels, int kernel,
+                          absl::string_view how);
 // A pool and functions of it between two convolutions.
 std::string PoolText(absl::string_view type, absl::string_view pool);
 

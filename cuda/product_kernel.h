@@ -35,10 +35,6 @@ absl::StatusOr<KernelSource> TiledProduct(const ProductCall& call,
                                           const Product& product,
                                           const Tiling& tiling);
 
-// A convolution of every channel by itself; `product` is such a one.
-absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,
-                                             const Product& product);
-
 }  // namespace isomer::cuda
 
 #endif  // ISOMER_CUDA_PRODUCT_KERNEL_H_

@@ -2,7 +2,9 @@
 
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "cuda/bulk_kernel.h"
+#include "cuda/depthwise_kernel.h"
 #include "cuda/general_kernel.h"
 #include "cuda/held_kernel.h"
 #include "cuda/product_kernel.h"
@@ -55,10 +57,13 @@ std::vector<OwnVariant> OwnVariants(
       add(t, BulkProduct);
     }
   }
-  if (p.depthwise) {
-    out.push_back(
-        {{"depthwise", [graph, call, p] { return DepthwiseKernel(call, p); }}});
-  } else if (general) {
+  for (int width : DepthwiseWidths(p, options.units)) {
+    out.push_back({{width > 1 ? absl::StrCat("depthwise ", width) : "depthwise",
+                    [graph, call, p, width] {
+                      return DepthwiseKernel(call, p, width);
+                    }}});
+  }
+  if (general && !p.depthwise) {
     for (const GeneralTiling& t : GeneralTilings(p, options.units)) {
       add(t, GeneralProduct);
     }

@@ -142,6 +142,20 @@ TEST_F(Kernels, Sums) {
   }
 }
 
+TEST_F(Kernels, DepthwiseConvolutions) {
+  const std::set<std::string> one = {"depthwise"},
+                              all = {"depthwise", "depthwise 2", "depthwise 4"};
+  for (const auto& [kernel, how, names] :
+       std::vector<std::tuple<int, const char*, std::set<std::string>>>{
+           {3, "pad=1", all},
+           {3, "stride=2, pad=1", all},
+           {3, "dilation=2, pad=2", one},
+           {5, "pad=1", all}}) {
+    EXPECT_EQ(Compare(DepthwiseText("f16", 24, kernel, how), "depthwise"),
+              names);
+  }
+}
+
 TEST_F(Kernels, SumsOfImages) {
   for (const char* type : {"f16", "f32"}) {
     for (const auto& [channels, side, names] :
