@@ -155,15 +155,7 @@ absl::StatusOr<KernelSource> DepthwiseKernel(const ProductCall& call,
              {"FILTER", p.b.pointer},
              {"TYPE", StorageType(p.dtype)},
              {"EPILOGUE", epilogue}});
-  KernelSource out;
-  out.text = KernelText({.inputs = call.inputs,
-                         .outputs = call.outputs,
-                         .threads = kBlock,
-                         .blocks = kBlocks},
-                        text);
-  out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{kBlock}));
-  out.block = kBlock;
-  return out;
+  return KernelOfThreads(call, text, count, kBlock, kBlocks);
 }
 
 }  // namespace isomer::cuda

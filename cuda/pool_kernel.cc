@@ -1,5 +1,7 @@
 // A window is walked along as a convolution's is; what stands before the
-// pooling is computed for each of its elements.
+// pooling is computed for each of its elements. There are no branches, so that
+// all elements are asked for at once: past the image its border is read, and
+// does not count.
 #include "cuda/pool_kernel.h"
 
 #include <string>
@@ -13,7 +15,9 @@ namespace isomer::cuda {
 
 namespace {
 
-constexpr int kWidth = 8, kBlock = 128;
+// Told that four blocks fit on a multiprocessor, the compiler keeps registers
+// for all that is on its way.
+constexpr int kWidth = 8, kBlock = 128, kBlocks = 4;
 constexpr int64_t kMaxTaps = 64;  // that are written out
 
 constexpr char kBody[] = R"(
@@ -32,11 +36,12 @@ constexpr char kBody[] = R"(
   for (int ky = 0; ky < KERNEL_Y; ++ky) {
 #pragma unroll
     for (int kx = 0; kx < KERNEL_X; ++kx) {
-      const int y = y0 + ky * DILATION_Y, x = x0 + kx * DILATION_X;
-      if ((unsigned)y < IN_Yu && (unsigned)x < IN_Xu) {
-        ++inside;
+      const int yy = y0 + ky * DILATION_Y, xx = x0 + kx * DILATION_X;
+      const int y = iso_min_int(iso_max_int(yy, 0), IN_Y - 1);
+      const int x = iso_min_int(iso_max_int(xx, 0), IN_X - 1);
+      const bool in = y == yy && x == xx;
+      inside += in;
 ELEMENTS
-      }
     }
   }
 MEAN
@@ -44,9 +49,9 @@ EPILOGUE
 )";
 
 // Statements that take eight neighbouring elements of the operand at (nb, y, x)
-// into acc.
+// into acc. `counts`: a border that is read past the image may count.
 absl::StatusOr<std::string> ElementsText(const ProductCall& call, Value operand,
-                                         bool mean) {
+                                         bool mean, bool counts) {
   const std::vector<int64_t>& in = call.graph->type(operand).shape;
   ElementCode code(*call.graph);
   for (const Operand& o : call.inputs) code.Bind(o.value, o.place);
@@ -60,8 +65,11 @@ absl::StatusOr<std::string> ElementsText(const ProductCall& call, Value operand,
         const std::string value,
         code.At(operand, {nb, j * DimExpr(kWidth) + DimExpr(u), y, x}));
     absl::StrAppend(&taken, "acc[", u, "] = ",
-                    mean ? absl::StrCat("acc[", u, "] + ", value)
-                         : absl::StrCat("iso_max(acc[", u, "], ", value, ")"),
+                    mean ? absl::StrCat("acc[", u, "] + (in ? ", value, " : 0)")
+                    : counts
+                        ? absl::StrCat("iso_max(acc[", u, "], ", value, ")")
+                        : absl::StrCat("iso_max(acc[", u, "], in ? ", value,
+                                       " : -ISO_INF)"),
                     ";\n");
   }
   return absl::StrCat(code.Close(), taken);
@@ -101,8 +109,14 @@ absl::StatusOr<std::optional<KernelSource>> PoolKernel(
   p.convolution = true;
   p.m = out[0] * out[2] * out[3];
   p.n = out[1];
+  // Of the largest element it may, where it is in the window anyway.
+  bool counts = !mean;
+  for (int d = 0; d < 2; ++d) {
+    counts = counts && dilation[d] == 1 && pad[d] < kernel[d] &&
+             (out[d + 2] - 1) * stride[d] - pad[d] < in[d + 2];
+  }
   ASSIGN_OR_RETURN(const std::string elements,
-                   ElementsText(call, operand, mean));
+                   ElementsText(call, operand, mean, counts));
   ASSIGN_OR_RETURN(const std::string epilogue, EpilogueText(call, p, kWidth));
   const std::string divisor =
       padding ? absl::StrCat(kernel[0] * kernel[1]) : "inside";
@@ -131,7 +145,7 @@ absl::StatusOr<std::optional<KernelSource>> PoolKernel(
                                     divisor, ";")
                      : ""},
        {"EPILOGUE", epilogue}});
-  return KernelOfThreads(call, text, count, kBlock);
+  return KernelOfThreads(call, text, count, kBlock, kBlocks);
 }
 
 }  // namespace isomer::cuda

@@ -514,10 +514,13 @@ SharedBytes InPlainOrder(const SharedBytes& b, const Product& p) {
 }
 
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
-                             int64_t count, int block) {
+                             int64_t count, int block, int blocks) {
   KernelSource out;
-  out.text = KernelText(
-      {.inputs = call.inputs, .outputs = call.outputs, .threads = block}, body);
+  out.text = KernelText({.inputs = call.inputs,
+                         .outputs = call.outputs,
+                         .threads = block,
+                         .blocks = blocks},
+                        body);
   out.grid[0] = static_cast<int>(CeilDiv(count, int64_t{block}));
   out.block = block;
   return out;

@@ -160,9 +160,10 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
 SharedBytes InPlainOrder(const SharedBytes& b, const Product& product);
 
 // The kernel with this body, where each of `count` threads, numbered through
-// all blocks, does its own part.
+// all blocks, does its own part. Threads have so few registers, and as many as
+// they like of these, that so many blocks fit on a multiprocessor, if not 0.
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
-                             int64_t count, int block);
+                             int64_t count, int block, int blocks = 0);
 
 // Statements that take the sum `acc[0]` of element (zb, mm, nn) of the core
 // through the rest of the kernel, and the expression of the result. Nothing if

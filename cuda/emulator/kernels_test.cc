@@ -316,6 +316,9 @@ TEST_F(Kernels, Convolutions) {
 TEST_F(Kernels, Pooling) {
   for (const char* pool :
        {"max_pool(c, kernel=[3 3], stride=2, pad=1)",
+        "max_pool(c, kernel=[3 2], stride=2, ceil_mode=1)",
+        "max_pool(c, kernel=[3 3], dilation=2, pad=2)",
+        "avg_pool(c, kernel=[3 3], pad=1)",
         "avg_pool(c, kernel=2, stride=2, ceil_mode=1, count_include_pad=1)"}) {
     Compare(PoolText("f16", pool));
   }
