@@ -97,12 +97,12 @@ std::string SumsText(absl::string_view type, int rows, int n) {
 std::string GroupsText(absl::string_view type, int groups, int channels,
                        int side, bool between) {
   const std::string norm = absl::Substitute(
-      "r = reshape(a, shape=[2 $1 $4])\n"
+      "r = reshape(a, shape=[2 $0 $3])\n"
       "l = instance_norm(r, w_g, w_h, epsilon=0.001)\n"
-      "q = reshape(l, shape=[2 $2 $3 $3])\n"
-      "t = broadcast(w_t, shape=[2 $2 $3 $3], dims=[1])\n"
+      "q = reshape(l, shape=[2 $1 $2 $2])\n"
+      "t = broadcast(w_t, shape=[2 $1 $2 $2], dims=[1])\n"
       "m = mul(q, t)\ns = silu(m)\n",
-      type, groups, channels, side, channels / groups * side * side);
+      groups, channels, side, channels / groups * side * side);
   const std::string inputs = absl::Substitute(
       "input x: $0[2,$2,$3,$3]\ninput w_g: $0[$1]\ninput w_h: $0[$1]\n"
       "input w_t: $0[$2]\ninput w_a: $0[$2,$2,1,1]\n",
