@@ -220,11 +220,12 @@ void ElementCode::Read(const std::string& type, const std::string& name,
   }
 }
 
-void ElementCode::SetRow(Row row) {
+bool ElementCode::SetRow(Row row) {
   pieces_each_ = CeilDiv(row.pieces, int64_t{lanes_});
   keeps_pieces_ =
       pieces_each_ <= kMostPieces && pieces_each_ * row.bytes <= kMostBytes;
   row_ = std::move(row);
+  return keeps_pieces_;
 }
 
 std::string ElementCode::Piece(DType dtype, const std::string& from,
@@ -709,9 +710,9 @@ absl::StatusOr<ElementCode::Together> ElementCode::FoldTogether(
     // On trial first: sums that stand in one that keeps pieces are written
     // then, so before it. They must not read what it keeps, and it has what
     // they keep.
-    for (const bool keeps : {false, true}) {
+    for (int written = 0; written < (keeps_pieces_ ? 2 : 1); ++written) {
       *scope_ = empty;
-      scope_->keeps_pieces = keeps && keeps_pieces_;
+      scope_->keeps_pieces = written == 1;
       RETURN_IF_ERROR(FoldPiece(f, along, total, walk));
     }
     if (scope_->reads_pieces) {

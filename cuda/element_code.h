@@ -80,17 +80,18 @@ class ElementCode {
     int width = 1;
     std::string take_apart;  // statements that make indices of `piece`
     std::vector<std::pair<std::string, int64_t>> indices = {};  // and extents
-    // How far into the row a piece starts, of which are `step` apart.
+    // How far into the row a piece starts; its elements are `step` apart.
     DimExpr first;
     int64_t step = 1;
     int bytes = 0;  // of a piece, as it is stored, at most
   };
   // Threads that share sums take pieces of a row each, in sums over all of it
   // and in what the caller does in a RowLoop. What the first such sum reads
-  // stays in registers, unless a thread would have too many pieces.
-  void SetRow(Row row);
-  // True if a sum goes over pieces of the row, and not too many of them.
-  bool HasPieces() const { return keeps_pieces_ && has_pieces_; }
+  // stays in registers. False if a thread would have too many; then nothing
+  // stays.
+  bool SetRow(Row row);
+  // True if a sum goes over pieces of the row.
+  bool HasPieces() const { return has_pieces_; }
   // A loop over the pieces that this thread has.
   std::string RowLoop(absl::string_view body) const;
 

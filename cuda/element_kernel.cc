@@ -67,19 +67,18 @@ class Writer {
     if (!shape_.shared || shape_.rows.empty() || SizeOf(shape_.inner) != 1) {
       return std::nullopt;
     }
-    shape_.vector = 16 / BytesRead();
-    if (shape_.vector == 1 ||
-        !FitsTogether(shape_.rows.back(), shape_.vector)) {
-      return std::nullopt;
-    }
+    shape_.vector = Together(shape_.rows.back(), MostTogether());
+    if (shape_.vector == 1) return std::nullopt;
     ElementCode code = NewCode();
     code.ShareSums("lane", lanes_);
     code.SetVector(shape_.vector);
-    code.SetRow({.pieces = shape_.longest,
-                 .take_apart = "const int r = piece;\n",
-                 .indices = {{"r", shape_.longest}},
-                 .first = DimExpr::Symbol("r"),
-                 .bytes = shape_.vector * BytesRead()});
+    if (!code.SetRow({.pieces = shape_.longest,
+                      .take_apart = "const int r = piece;\n",
+                      .indices = {{"r", shape_.longest}},
+                      .first = DimExpr::Symbol("r"),
+                      .bytes = shape_.vector * BytesRead()})) {
+      return std::nullopt;
+    }
     const std::string wait = WaitText(inputs_, code);
     index_.assign(size_.size(), 0);
     Declare(code, shape_.rows, true);
@@ -231,18 +230,28 @@ class Writer {
   void ChooseVector() {
     // Sums of neighbours are loops of their own, which share no reading.
     if (shape_.inner.empty() || inline_sums_ || NumElements(size_) == 0) return;
-    const Axis& last = shape_.inner.back();
-    int width = 16 / BytesRead();
-    for (const Operand& o : outputs_) {
-      width = std::min(width, 16 / ByteSize(o.place.dtype));
-    }
+    int width = MostTogether();
     const int64_t elements = NumElements(size_);
     while (width > 1 && !shape_.shared && elements / width < 8192) width /= 2;
     while (width > 1 && shape_.shared && SizeOf(shape_.inner) / width < 32) {
       width /= 2;
     }
+    shape_.vector = Together(shape_.inner.back(), width);
+  }
+
+  // Elements that can be read and stored at once, by their size.
+  int MostTogether() const {
+    int width = 16 / BytesRead();
+    for (const Operand& o : outputs_) {
+      width = std::min(width, 16 / ByteSize(o.place.dtype));
+    }
+    return width;
+  }
+
+  // Of so many elements along the axis, how many can be stored at once.
+  int Together(const Axis& last, int width) const {
     while (width > 1 && !FitsTogether(last, width)) width /= 2;
-    shape_.vector = std::max(width, 1);
+    return std::max(width, 1);
   }
 
   // Whether so many elements along the axis can be stored at once.
@@ -393,7 +402,7 @@ class Writer {
     code.SetVector(shape_.inner.empty() ? 16 / BytesRead() : shape_.vector);
     const bool whole = !shape_.inner.empty();
     const bool packed = whole && shape_.vector > 1;
-    if (whole) code.SetRow(RowOfPieces(packed));
+    const bool keeps = whole && code.SetRow(RowOfPieces(packed));
     const std::string wait = WaitText(inputs_, code);
     index_.assign(size_.size(), 0);
     Declare(code, shape_.rows, false);
@@ -401,8 +410,8 @@ class Writer {
     code.ReadAhead("true");
     const std::vector<DimExpr> row_index = index_;
     std::string stores, inner;
-    // On trial first: then it is known what sums keep.
-    for (int written = 0; written < 2; ++written) {
+    // On trial first where sums keep pieces: then what they keep is known.
+    for (int written = 0; written < (keeps ? 2 : 1); ++written) {
       code.Open();
       index_ = row_index;
       Declare(code, shape_.inner, packed);

@@ -731,6 +731,7 @@ TEST_F(OnDevice, Pooling) {
           "avg_pool(c, kernel=[3 3], pad=1, count_include_pad=1)",
           "avg_pool(c, kernel=[3 3], pad=1)",
           "avg_pool(c, kernel=2, stride=2, ceil_mode=1, count_include_pad=1)",
+          "max_pool(c, kernel=[2 2], dilation=2)",
           "max_pool(c, kernel=[3 3], dilation=2, pad=2)"}) {
       Compare(PoolText(type, pool));
     }

@@ -160,8 +160,8 @@ absl::StatusOr<std::string> EpilogueText(const ProductCall& call,
 SharedBytes InPlainOrder(const SharedBytes& b, const Product& product);
 
 // The kernel with this body, where each of `count` threads, numbered through
-// all blocks, does its own part. Threads have so few registers, and as many as
-// they like of these, that so many blocks fit on a multiprocessor, if not 0.
+// all blocks, does its own part. If `blocks` is not 0, threads have as many
+// registers as let so many blocks fit on a multiprocessor.
 KernelSource KernelOfThreads(const ProductCall& call, absl::string_view body,
                              int64_t count, int block, int blocks = 0);
 

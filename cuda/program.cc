@@ -599,7 +599,7 @@ class Maker {
              return ElementKernel(*keep, inputs, outputs, lanes);
            }});
     }
-    RETURN_IF_ERROR(AddColumns(o, outputs, step));
+    RETURN_IF_ERROR(AddColumns(k, o, outputs, step));
     RETURN_IF_ERROR(AddNorm(k, o, which, outputs, step));
     program_.steps.push_back(std::move(step));
     return absl::OkStatus();
@@ -607,8 +607,9 @@ class Maker {
 
   // Sums whose elements lie side by side, such as those over an image whose
   // channels come last.
-  absl::Status AddColumns(const Opened& o, const std::vector<Operand>& outputs,
-                          Step& step) {
+  absl::Status AddColumns(const cost::Kernel& k, const Opened& o,
+                          const std::vector<Operand>& outputs, Step& step) {
+    if (k.family != "reduce") return absl::OkStatus();
     std::vector<Variant> own;
     for (int lanes = 8; lanes <= kMaxLanes && own.size() < 3; lanes *= 2) {
       ASSIGN_OR_RETURN(const auto source,
@@ -641,20 +642,17 @@ class Maker {
     // What stands around it may be more than this kernel can do.
     const auto source = kernel({});
     if (!source.ok() || !*source) return absl::OkStatus();
-    std::vector<Variant> own;
-    const auto add = [&](std::string name,
-                         const NormRegisters& registers) -> absl::Status {
-      ASSIGN_OR_RETURN(const auto made, kernel(registers));
-      own.push_back({std::move(name), Ready(*made)});
-      return absl::OkStatus();
-    };
     // That all blocks are there at a time.
     const int each = static_cast<int>(
         CeilDiv(int64_t{(*source)->grid[0]}, int64_t{options_.units}));
     const int64_t room = kRegisters / (int64_t{each} * (*source)->block);
-    RETURN_IF_ERROR(add("norm", {.factors_as_floats = room >= kManyRegisters}));
-    if (room >= kFewRegisters && room < kManyRegisters) {
-      RETURN_IF_ERROR(add(absl::StrCat("norm ", each), {.blocks = each}));
+    std::vector<Variant> own = {{"norm", Ready(**source)}};
+    if (room >= kManyRegisters) {
+      ASSIGN_OR_RETURN(const auto wide, kernel({.factors_as_floats = true}));
+      own[0].source = Ready(*wide);
+    } else if (room >= kFewRegisters) {
+      ASSIGN_OR_RETURN(const auto bounded, kernel({.blocks = each}));
+      own.push_back({absl::StrCat("norm ", each), Ready(*bounded)});
     }
     step.variants.insert(step.variants.begin(), own.begin(), own.end());
     return absl::OkStatus();

@@ -351,8 +351,8 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
   }
 }
 
-// Channels that lie side by side are read once, eight at a time, for the sums
-// of eight images; sums along what lies side by side have no such kernel.
+// Channels that lie side by side are read eight at a time for eight sums, and
+// once where nothing that is read depends on which they are.
 TEST(Program, SumsOfImagesReadChannelsTogether) {
   const auto p = ProgramOf(ImageSumsText("f16", 16, 2048, 7));
   ASSERT_TRUE(p.ok()) << p.status();

@@ -166,6 +166,12 @@ TEST_F(Kernels, SumsOfImages) {
                 names);
     }
   }
+  // Results are wider than what is read.
+  EXPECT_EQ(Compare("input x: f16[3,24,7,7]\ninput w_: f16[24,24,1,1]\n"
+                    "a = conv2d(x, w_)\nb = cast(a, to=f32)\n"
+                    "y = reduce_sum(b, axes=[2 3])\noutput y = y\n",
+                    "columns"),
+            (std::set<std::string>{"columns 8", "columns 16", "columns 32"}));
 }
 
 TEST_F(Kernels, Powers) {
