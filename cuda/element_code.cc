@@ -210,14 +210,14 @@ std::optional<int64_t> ElementCode::InPiece(const DimExpr& offset) const {
   return Mod(p.constant_term().num(), vector_);
 }
 
-void ElementCode::Read(const std::string& type, const std::string& name,
-                       const std::string& from, bool ahead) {
-  if (ahead) {
-    absl::StrAppend(&reads_, type, " ", name, " = {};\nif (", read_if_, ") ",
-                    name, " = ", from, ";\n");
-  } else {
-    Write(absl::StrCat("const ", type, " ", name, " = ", from, ";"));
+std::string ElementCode::Read(const std::string& type, const std::string& name,
+                              const std::string& from,
+                              const std::string& condition) {
+  if (condition.empty()) {
+    return absl::StrCat("const ", type, " ", name, " = ", from, ";\n");
   }
+  return absl::StrCat(type, " ", name, " = {};\nif (", condition, ") ", name,
+                      " = ", from, ";\n");
 }
 
 bool ElementCode::SetRow(Row row) {
@@ -228,31 +228,53 @@ bool ElementCode::SetRow(Row row) {
   return keeps_pieces_;
 }
 
+ElementCode::Guarded ElementCode::OutsideBranches() const {
+  Guarded out{scope_};
+  while (out.scope->branch) {
+    const std::string& condition = out.scope->only_if;
+    if (condition.empty()) return {scope_};
+    out.condition = out.condition.empty()
+                        ? condition
+                        : absl::StrCat(condition, " && ", out.condition);
+    out.scope = out.scope->parent;
+  }
+  return out.scope->parent == nullptr ? Guarded{scope_} : out;
+}
+
 std::string ElementCode::Piece(DType dtype, const std::string& from,
                                const std::string& which, int64_t at,
                                bool ahead) {
-  scope_->reads_pieces = true;
+  const Guarded guarded = OutsideBranches();
+  Scope& scope = *guarded.scope;
+  scope.reads_pieces = true;
   const std::string type =
-      absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
-  const std::string load = absl::StrCat(kLoadPieces, type, "(", from, ")");
+      absl::StrCat("iso_pack<", StorageType(dtype), ", ", vector_, ">");
+  const std::string load = absl::StrCat(kLoadPieces, "<", StorageType(dtype),
+                                        ", ", vector_, ">(", from, ")");
+  const std::string kept = absl::StrCat(guarded.condition, "|", which);
   const int64_t bytes = pieces_each_ * vector_ * ByteSize(dtype);
-  if (scope_->keeps_pieces && !kept_.count(which) &&
+  if (scope.keeps_pieces && !kept_.count(kept) &&
       kept_bytes_ + bytes <= kMostKept) {
     kept_bytes_ += bytes;
-    const std::string array = kept_[which] = Fresh("w");
-    absl::StrAppend(&scope_->parent->text, "iso_pack", type, " ", array, "[",
-                    pieces_each_, "];\n");
-    Write(absl::StrCat(array, "[n] = ", load, ";"));
+    const std::string array = kept_[kept] = Fresh("w");
+    absl::StrAppend(&scope.parent->text, type, " ", array, "[", pieces_each_,
+                    "];\n");
+    if (!guarded.condition.empty()) {
+      absl::StrAppend(&scope.text, "if (", guarded.condition, ") ");
+    }
+    absl::StrAppend(&scope.text, array, "[n] = ", load, ";\n");
   }
-  if (const auto it = kept_.find(which); it != kept_.end()) {
+  if (const auto it = kept_.find(kept); it != kept_.end()) {
     return absl::StrCat("iso_value(", it->second, "[n].at[", at, "])");
   }
-  const std::string key = absl::StrCat("piece|", from);
+  const std::string key = absl::StrCat("piece|", guarded.condition, "|", from);
   const std::string* known = Known(key);
   std::string name = known == nullptr ? Fresh("w") : *known;
   if (known == nullptr) {
-    Read(absl::StrCat("iso_pack", type), name, load, ahead);
-    scope_->known[key] = name;
+    absl::StrAppend(
+        ahead ? &reads_ : &scope.text,
+        Read(type, name, load, ahead ? read_if_ : guarded.condition));
+    scope.known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
 }
@@ -293,9 +315,10 @@ absl::StatusOr<std::optional<std::string>> ElementCode::LoadFromParts(
   const std::string* known = Known(key);
   const std::string name = known == nullptr ? Fresh("p") : *known;
   if (known == nullptr) {
-    Write(absl::StrCat("const ", StorageType(dtype), "* const ", name, " = ",
-                       text, ";"));
-    scope_->known[key] = name;
+    Scope& scope = *OutsideBranches().scope;
+    absl::StrAppend(&scope.text, "const ", StorageType(dtype), "* const ", name,
+                    " = ", text, ";\n");
+    scope.known[key] = name;
   }
   if (piece) return Piece(dtype, name, text, *piece, false);
   return absl::StrCat("iso_value(*", name, ")");
@@ -320,11 +343,13 @@ absl::StatusOr<std::string> ElementCode::Load(
       absl::StrCat(place.pointer, "[", Text(offset), "]");
   if (ahead) {
     // What is converted has come: that is left to where it is needed.
-    Read(std::string(StorageType(place.dtype)), name, element, true);
+    absl::StrAppend(&reads_, Read(std::string(StorageType(place.dtype)), name,
+                                  element, read_if_));
     return absl::StrCat("iso_value(", name, ")");
   }
-  Read(std::string(ComputeType(place.dtype)), name,
-       absl::StrCat("iso_value(", element, ")"), false);
+  absl::StrAppend(&scope_->text,
+                  Read(std::string(ComputeType(place.dtype)), name,
+                       absl::StrCat("iso_value(", element, ")"), ""));
   return name;
 }
 
@@ -590,7 +615,12 @@ absl::StatusOr<std::string> ElementCode::Condition(const ElemCond& c,
           return "true";
         }
       }
-      return absl::StrCat("(", Text(index), ge ? " >= 0)" : " == 0)");
+      // Of a whole piece neighbours ask the same.
+      const DimExpr asked =
+          ge && InPiece(index)
+              ? Tidy(FloorDiv(index, DimExpr(vector_)), intervals_)
+              : index;
+      return absl::StrCat("(", Text(asked), ge ? " >= 0)" : " == 0)");
     }
     case ElemCond::Kind::kNot: {
       ASSIGN_OR_RETURN(const std::string a, Condition(c.parts()[0], walk));
@@ -630,6 +660,23 @@ absl::StatusOr<std::string> ElementCode::Condition(const ElemCond& c,
   return Invalid("a condition of no kind");
 }
 
+bool ElementCode::IsOfIndices(const ElemCond& c) {
+  switch (c.kind()) {
+    case ElemCond::Kind::kGe0:
+    case ElemCond::Kind::kEq0:
+      return true;
+    case ElemCond::Kind::kNot:
+    case ElemCond::Kind::kAnd:
+    case ElemCond::Kind::kOr:
+      return absl::c_all_of(c.parts(), IsOfIndices);
+    case ElemCond::Kind::kTruth:
+    case ElemCond::Kind::kLess:
+    case ElemCond::Kind::kEqual:
+      return false;
+  }
+  return false;
+}
+
 absl::StatusOr<std::string> ElementCode::Choice(const Elem& e, Kind kind,
                                                 Walk& walk) {
   ASSIGN_OR_RETURN(const std::string condition, Condition(e.cond(), walk));
@@ -640,6 +687,9 @@ absl::StatusOr<std::string> ElementCode::Choice(const Elem& e, Kind kind,
   for (int i = 0; i < 2; ++i) {
     Open();
     scope_->branch = true;
+    if (IsOfIndices(e.cond())) {
+      scope_->only_if = absl::StrCat(i == 0 ? "" : "!", condition);
+    }
     absl::StatusOr<std::string> text = ValueOf(e.args()[i], kind, walk);
     if (text.ok()) Write(absl::StrCat(name, " = ", *text, ";"));
     branches[i] = Close();

@@ -142,6 +142,7 @@ class ElementCode {
     Scope* parent = nullptr;
     int depth = 0;
     bool branch = false;
+    std::string only_if = {};  // of a branch, if indices alone decide
     bool reads_pieces = false;
     bool keeps_pieces = false;
     std::string text = {};
@@ -164,13 +165,21 @@ class ElementCode {
   // How far into a piece of `vector_` elements the offset points, if elements
   // are read in such pieces there.
   std::optional<int64_t> InPiece(const DimExpr& offset) const;
+  // Where a sum reads pieces: before all branches that indices alone decide
+  // on, if what they ask holds.
+  struct Guarded {
+    Scope* scope;
+    std::string condition = {};  // or nothing
+  };
+  Guarded OutsideBranches() const;
   // Element `at` of the piece that starts at `from`, which is read once;
   // `which` says the same wherever it is read.
   std::string Piece(DType dtype, const std::string& from,
                     const std::string& which, int64_t at, bool ahead);
-  // A new variable, read ahead or among the scope's statements.
-  void Read(const std::string& type, const std::string& name,
-            const std::string& from, bool ahead);
+  // A new variable, read if the condition holds.
+  static std::string Read(const std::string& type, const std::string& name,
+                          const std::string& from,
+                          const std::string& condition);
   absl::StatusOr<Elem> ElementOf(const ir::Node& node, int output,
                                  const std::vector<DimExpr>& index);
 
@@ -212,6 +221,7 @@ class ElementCode {
                          const std::string& body);
   absl::StatusOr<std::string> Choice(const Elem& e, Kind kind, Walk& walk);
   absl::StatusOr<std::string> Condition(const ElemCond& c, Walk& walk);
+  static bool IsOfIndices(const ElemCond& c);
   absl::StatusOr<DimExpr> Index(const DimExpr& e, Walk& walk);
   absl::StatusOr<Polynomial> IndexPoly(const Polynomial& p, Walk& walk);
   absl::StatusOr<std::vector<DimExpr>> Indices(const std::vector<DimExpr>& e,

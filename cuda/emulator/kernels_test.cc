@@ -172,6 +172,15 @@ TEST_F(Kernels, SumsOfImages) {
                     "y = reduce_sum(b, axes=[2 3])\noutput y = y\n",
                     "columns"),
             (std::set<std::string>{"columns 8", "columns 16", "columns 32"}));
+  // Operands of a concat that start and end within pieces.
+  EXPECT_EQ(Compare("input x: f16[3,24,7,7]\ninput w_: f16[24,24,1,1]\n"
+                    "a = conv2d(x, w_)\nb = conv2d(a, w_)\n"
+                    "c = slice(a, axes=[1], from=[0], to=[10])\nd = sin(b)\n"
+                    "e = slice(a, axes=[1], from=[10], to=[16])\n"
+                    "f = exp(e)\nk = concat(c, d, f, axis=1)\n"
+                    "y = reduce_sum(k, axes=[2 3])\noutput y = y\n",
+                    "columns"),
+            (std::set<std::string>{"columns 8", "columns 16", "columns 32"}));
 }
 
 TEST_F(Kernels, Powers) {
