@@ -390,6 +390,7 @@ def all_rows(args, which):
             for line in p.stdout:
                 if line.strip() == "ready":
                     break
+        print(f"{len(running)} networks are compiled; each is measured by itself now", file=sys.stderr, flush=True)
         for p in running:
             out, _ = p.communicate("go\n")
             if p.returncode == 0:
