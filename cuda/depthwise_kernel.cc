@@ -35,15 +35,15 @@ AHEAD
 #pragma unroll
   for (int from = 0; from < KERNEL_Y; from += ROWS) {
 BEHIND
-    iso_pack<TYPE, 8> a[ROWS][COLUMNS] = {};
+    iso_pack<TYPE, 8> a[ROWS][COLUMNS];
 #pragma unroll
     for (int ky = 0; ky < ROWS; ++ky) {
 #pragma unroll
       for (int c = 0; c < COLUMNS; ++c) {
         const int y = y0 + (from + ky) * DILATION_Y, x = x0 + c * APART;
-        if ((unsigned)y < IN_Yu && (unsigned)x < IN_Xu) {
-          a[ky][c] = iso_load_pack<TYPE, 8>(image + y * STEP_Y + x * STEP_X);
-        }
+        a[ky][c] = iso_load_pack_if<TYPE, 8>(
+            (unsigned)y < IN_Yu && (unsigned)x < IN_Xu,
+            image + y * STEP_Y + x * STEP_X);
       }
     }
 #pragma unroll

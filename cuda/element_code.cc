@@ -16,8 +16,10 @@ namespace isomer::cuda {
 
 namespace {
 
-// The function that reads neighbours together.
+// The function that reads neighbours together; with "_if" it reads zeros where
+// a condition does not hold, if they have so many bytes.
 constexpr absl::string_view kLoadPieces = "iso_load_pack";
+constexpr int kLoadIfBytes = 16;
 
 // Before a loop that sums up, where what it reads is not kept.
 constexpr absl::string_view kUnrolled = "#pragma unroll 4\n";
@@ -229,16 +231,16 @@ bool ElementCode::SetRow(Row row) {
 }
 
 ElementCode::Guarded ElementCode::OutsideBranches() const {
-  Guarded out{scope_};
+  Guarded out{scope_, only_if_};
   while (out.scope->branch) {
     const std::string& condition = out.scope->only_if;
-    if (condition.empty()) return {scope_};
+    if (condition.empty()) return {scope_, only_if_};
     out.condition = out.condition.empty()
                         ? condition
                         : absl::StrCat(condition, " && ", out.condition);
     out.scope = out.scope->parent;
   }
-  return out.scope->parent == nullptr ? Guarded{scope_} : out;
+  return out.scope->parent == nullptr ? Guarded{scope_, only_if_} : out;
 }
 
 std::string ElementCode::Piece(DType dtype, const std::string& from,
@@ -247,10 +249,10 @@ std::string ElementCode::Piece(DType dtype, const std::string& from,
   const Guarded guarded = OutsideBranches();
   Scope& scope = *guarded.scope;
   scope.reads_pieces = true;
-  const std::string type =
-      absl::StrCat("iso_pack<", StorageType(dtype), ", ", vector_, ">");
-  const std::string load = absl::StrCat(kLoadPieces, "<", StorageType(dtype),
-                                        ", ", vector_, ">(", from, ")");
+  const std::string of =
+      absl::StrCat("<", StorageType(dtype), ", ", vector_, ">");
+  const std::string type = absl::StrCat("iso_pack", of);
+  const std::string load = absl::StrCat(kLoadPieces, of, "(", from, ")");
   const std::string kept = absl::StrCat(guarded.condition, "|", which);
   const int64_t bytes = pieces_each_ * vector_ * ByteSize(dtype);
   if (scope.keeps_pieces && !kept_.count(kept) &&
@@ -271,9 +273,14 @@ std::string ElementCode::Piece(DType dtype, const std::string& from,
   const std::string* known = Known(key);
   std::string name = known == nullptr ? Fresh("w") : *known;
   if (known == nullptr) {
-    absl::StrAppend(
-        ahead ? &reads_ : &scope.text,
-        Read(type, name, load, ahead ? read_if_ : guarded.condition));
+    const std::string& condition = ahead ? read_if_ : guarded.condition;
+    const bool zeros = !ahead && !condition.empty() &&
+                       vector_ * ByteSize(dtype) == kLoadIfBytes;
+    const std::string load_if =
+        absl::StrCat(kLoadPieces, "_if", of, "(", condition, ", ", from, ")");
+    absl::StrAppend(ahead ? &reads_ : &scope.text,
+                    zeros ? Read(type, name, load_if, "")
+                          : Read(type, name, load, condition));
     scope.known[key] = name;
   }
   return absl::StrCat("iso_value(", name, ".at[", at, "])");
@@ -349,7 +356,7 @@ absl::StatusOr<std::string> ElementCode::Load(
   }
   absl::StrAppend(&scope_->text,
                   Read(std::string(ComputeType(place.dtype)), name,
-                       absl::StrCat("iso_value(", element, ")"), ""));
+                       absl::StrCat("iso_value(", element, ")"), only_if_));
   return name;
 }
 

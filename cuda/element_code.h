@@ -101,6 +101,9 @@ class ElementCode {
     read_if_ = std::move(condition);
     for (const auto& [symbol, scope] : symbols_) ahead_.insert(symbol);
   }
+  // What lies in memory is zero where the C expression does not hold, and not
+  // read there.
+  void ReadOnlyIf(std::string condition) { only_if_ = std::move(condition); }
   // The statements that read it. They stand before all others.
   const std::string& Reads() const { return reads_; }
 
@@ -248,7 +251,7 @@ class ElementCode {
   bool keeps_pieces_ = false, has_pieces_ = false;
   int64_t kept_bytes_ = 0;                   // of a thread
   std::map<std::string, std::string> kept_;  // which piece -> array
-  std::string read_if_, reads_;
+  std::string read_if_, only_if_, reads_;
   std::set<std::string> ahead_;  // symbols that are known ahead
 };
 

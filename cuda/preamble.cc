@@ -73,6 +73,20 @@ __device__ __forceinline__ iso_pack<T, n> iso_load_pack(const T* p) {
   u.w = *(const word*)p;
   return u.p;
 }
+// Of 16 bytes; zeros if they are not `there`. A branch would give each element a
+// register of its own.
+template <class T, int n>
+__device__ __forceinline__ iso_pack<T, n> iso_load_pack_if(bool there,
+                                                           const T* p) {
+  union { iso_u32 w[4]; iso_pack<T, n> p; } u;
+  u.w[0] = u.w[1] = u.w[2] = u.w[3] = 0;
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %5, 0;\n"
+      "@p ld.global.v4.u32 {%0, %1, %2, %3}, [%4];\n}"
+      : "+r"(u.w[0]), "+r"(u.w[1]), "+r"(u.w[2]), "+r"(u.w[3])
+      : "l"(p), "r"((iso_u32)there) : "memory");
+  return u.p;
+}
 template <class T, int n>
 __device__ __forceinline__ void iso_store_pack(T* p, const iso_pack<T, n>& x) {
   typedef typename iso_word<sizeof(T) * n>::type word;

@@ -9,6 +9,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
 #include "cuda/element_code.h"
+#include "cuda/narrow_images.h"
 #include "ops/status.h"
 
 namespace isomer::cuda {
@@ -17,9 +18,6 @@ namespace {
 
 using Values = std::map<Value, Value>;
 using Ints = std::vector<int64_t>;
-
-// Channels that a fast kernel reads together.
-constexpr int64_t kChunk = 8;
 
 std::vector<Value> Mapped(const ir::Node& node, const Values& values) {
   std::vector<Value> out;
@@ -287,27 +285,21 @@ class Preparation {
     return AddExpansion(*node.op, *node.attrs, in, expansions_, out_, add);
   }
 
-  // x with zeros around dimension 1.
-  absl::StatusOr<Value> Padded(Value x, int64_t before, int64_t after) {
-    const TensorType type = out_.type(x);
-    if (before == 0 && after == 0) return x;
-    Ints begin(type.shape.size(), 0), end(type.shape.size(), 0);
-    begin[1] = before;
-    end[1] = after;
-    return out_.Add("pad", {x}, {{"begin", begin}, {"end", end}});
-  }
-
   absl::StatusOr<Value> Convolution(const ir::Node& node,
                                     std::vector<Value> in) {
     const TensorType w = out_.type(in[1]);
     const int64_t groups = node.attrs->Int("group"), channels = w.shape[1];
     Attrs attrs = *node.attrs;
     const bool fast = (w.dtype == DType::kF16 || w.dtype == DType::kBF16) &&
-                      channels % kChunk != 0 && w.shape.size() <= 4;
+                      channels % kChannelChunk != 0 && w.shape.size() <= 4;
     if (fast && groups == 1 && channels < 64) {
-      const int64_t more = CeilDiv(channels, kChunk) * kChunk - channels;
-      ASSIGN_OR_RETURN(in[0], Padded(in[0], 0, more));
-      ASSIGN_OR_RETURN(in[1], Padded(in[1], 0, more));
+      ASSIGN_OR_RETURN(const std::optional<Value> blocks,
+                       ConvolutionOfBlocks(out_, attrs, in[0], in[1]));
+      if (blocks) return *blocks;
+      const int64_t more =
+          CeilDiv(channels, kChannelChunk) * kChannelChunk - channels;
+      ASSIGN_OR_RETURN(in[0], PaddedChannels(out_, in[0], 0, more));
+      ASSIGN_OR_RETURN(in[1], PaddedChannels(out_, in[1], 0, more));
     } else if (groups > 1 && channels > 1 && channels < 32 &&
                w.shape.size() <= 4 && IsFloat(w.dtype) &&
                ByteSize(w.dtype) == 2) {
@@ -315,7 +307,7 @@ class Preparation {
       while (together * channels < 32 && groups % (together * 2) == 0) {
         together *= 2;
       }
-      if (together > 1 && together * channels % kChunk == 0) {
+      if (together > 1 && together * channels % kChannelChunk == 0) {
         ASSIGN_OR_RETURN(in[1], Together(in[1], groups, together));
         attrs.Set("group", groups / together);
       }
@@ -334,8 +326,8 @@ class Preparation {
                                             {{"axes", Ints{0}},
                                              {"from", Ints{j * per}},
                                              {"to", Ints{(j + 1) * per}}}));
-      ASSIGN_OR_RETURN(
-          part, Padded(part, j % n * channels, (n - 1 - j % n) * channels));
+      ASSIGN_OR_RETURN(part, PaddedChannels(out_, part, j % n * channels,
+                                            (n - 1 - j % n) * channels));
       parts.push_back(part);
     }
     return out_.Add("concat", parts, {{"axis", int64_t{0}}});

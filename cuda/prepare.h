@@ -18,9 +18,10 @@ namespace isomer::cuda {
 // The whole graph before it is planned. Attention is opened, a gather at one
 // constant index becomes a slice, a concat of pieces that lie one after the
 // other in the value that they are taken from a view of it. A convolution of
-// 16-bit floats gets a multiple of 8 channels per group: missing ones are
-// zeros, narrow groups are put together with zeros between them. `values` says
-// what became of each value, if it is given.
+// 16-bit floats gets a multiple of 8 channels per group: neighbours of narrow
+// images become channels (narrow_images.h), missing ones are zeros, narrow
+// groups are put together with zeros between them. `values` says what became of
+// each value, if it is given.
 absl::StatusOr<ir::Graph> Prepare(const ir::Graph& graph,
                                   std::map<Value, Value>* values = nullptr);
 

@@ -177,7 +177,6 @@ conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,112,112] b:f16[48,48,1,1]* c:f16[1,48,56,56]* | 1.771 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28]* | 1.536 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.6096 2026-11-18 isomer wg 64x64 1x1 s10 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,8,224,224] b:f16[48,8,1,1]* c:f16[1,48,112,112]* | 2.354 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14]* | 1.354 2026-11-19 isomer 16x64 k32 1x2x4 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7]* | 10.71 2026-11-19 isomer wg 128x128 2x1 s6 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c) a:f16[16,256,56,56] b:f16[512,256,1,1]* c:f16[16,512,28,28]* | 13.85 2026-11-19 isomer wg 128x128 2x1 s6 z1
@@ -195,9 +194,7 @@ conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,192,14,14] b:f16[2560,192,3,3]* c:f16[1,2560,7,7]* | 5.7511 2026-11-18 isomer wg 64x64 1x1 s6 z4
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.212 2026-11-19 isomer wg 64x32 1x1 s9 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* | 2.047 2026-11-19 isomer wg 64x32 1x1 s9 z1
-conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112]* | 3.029 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,192,14,14] b:f16[1280,192,3,3]* c:f16[16,1280,7,7]* | 12.54 2026-11-19 isomer wg 64x128 1x1 s4 z2
-conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,8,224,224] b:f16[48,8,3,3]* c:f16[16,48,112,112]* | 24.68 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f16[16,96,28,28] b:f16[192,96,3,3]* c:f16[16,192,14,14]* | 6.836 2026-11-19 isomer wg 64x96 1x2 s4 z1
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f32[1,192,14,14] b:f32[1280,192,3,3]* c:f32[1,1280,7,7]* | 21.6504 2026-11-18 isomer general 64x32 z8
 conv add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c) a:f32[1,3,224,224] b:f32[48,3,3,3]* c:f32[1,48,112,112]* | 5.96129 2026-11-18 isomer general 64x32 z1
@@ -226,8 +223,6 @@ conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576)
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),c),min=0, max=6) a:f16[16,576,14,14] b:f16[576,1,3,3]* c:f16[16,576,14,14]* | 4.225 2026-11-19 isomer depthwise 4
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),c),min=0, max=6) a:f16[1,960,7,7] b:f16[960,1,3,3]* c:f16[1,960,7,7]* | 1.165 2026-11-19 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),c),min=0, max=6) a:f16[16,960,7,7] b:f16[960,1,3,3]* c:f16[16,960,7,7]* | 2.913 2026-11-19 isomer depthwise 2
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),min=0, max=6) a:f16[1,8,224,224] b:f16[32,8,3,3]* c:f16[1,32,112,112]* | 2.595 2026-11-19 isomer wg 128x32 2x1 s4 z1
-conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),min=0, max=6) a:f16[16,8,224,224] b:f16[32,8,3,3]* c:f16[16,32,112,112]* | 21.88 2026-11-19 isomer wg 128x32 2x1 s4 z1
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* c:f16[1,144,28,28]* | 1.376 2026-11-19 isomer depthwise
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),c),min=0, max=6) a:f16[16,144,56,56] b:f16[144,1,3,3]* c:f16[16,144,28,28]* | 5.643 2026-11-19 isomer depthwise 2
 conv clip(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),c),min=0, max=6) a:f16[1,192,28,28] b:f16[192,1,3,3]* c:f16[1,192,14,14]* | 1.111 2026-11-19 isomer depthwise
@@ -250,7 +245,6 @@ conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=384),min
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=576),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* | 1.34287 2026-11-19 isomer depthwise
 conv clip(conv2d(a,b,stride=[1 1], pad=[1 1 1 1], dilation=[1 1], group=960),min=0, max=6) a:f16[1,960,7,7] b:f16[960,1,3,3]* | 1.1434 2026-11-19 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),min=0, max=6) a:f16[1,3,224,224] b:f16[32,3,3,3]* | 3.6224 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),min=0, max=6) a:f16[1,8,224,224] b:f16[32,8,3,3]* | 2.50826 2026-11-19 isomer wg 128x32 2x1 s4 z1
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144),min=0, max=6) a:f16[1,144,56,56] b:f16[144,1,3,3]* | 1.37742 2026-11-19 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=192),min=0, max=6) a:f16[1,192,28,28] b:f16[192,1,3,3]* | 1.1167 2026-11-19 isomer depthwise
 conv clip(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=576),min=0, max=6) a:f16[1,576,14,14] b:f16[576,1,3,3]* | 1.11984 2026-11-19 isomer depthwise
@@ -508,8 +502,6 @@ conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,12
 conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,160,17,17] b:f32[192,160,7,1]* | 11.3904 2026-11-18 isomer general 64x32 z8
 conv conv2d(a,b,stride=[1 1], pad=[3 0 3 0], dilation=[1 1], group=1) a:f32[1,192,17,17] b:f32[192,192,7,1]* | 13.224 2026-11-18 isomer general 64x32 z8
 conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[768,3,16,16]* | 9.1984 2026-11-18 isomer wg 64x128 1x1 s4 z4
-conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[768,8,16,16]* | 6.998 2026-11-19 isomer wg 64x64 1x1 s6 z2
-conv conv2d(a,b,stride=[16 16], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[768,8,16,16]* | 25.56 2026-11-19 isomer wg 128x192 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,1024,14,14] b:f16[2048,1024,1,1]* | 3.034 2026-11-19 isomer wg 64x32 1x1 s18 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,192,14,14] b:f16[1280,192,1,1]* | 1.5696 2026-11-18 isomer wg 64x32 1x2 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,256,56,56] b:f16[512,256,1,1]* | 2.2544 2026-11-18 isomer wg 64x64 1x1 s6 z1
@@ -519,12 +511,10 @@ conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,3,
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[48,48,1,1]* | 1.4928 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[96,48,1,1]* | 1.4336 2026-11-18 isomer 16x128 k32 1x4x2 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,512,28,28] b:f16[1024,512,1,1]* | 2.2432 2026-11-18 isomer wg 64x64 1x1 s10 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,3,3]* | 2.995 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,1,1]* | 1.3792 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* | 10.2144 2026-11-18 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,256,56,56] b:f16[512,256,1,1]* | 12.53 2026-11-19 isomer wg 128x128 2x1 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,512,28,28] b:f16[1024,512,1,1]* | 9.784 2026-11-18 isomer wg 128x256 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,3,3]* | 24.16 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,1024,14,14] b:f32[2048,1024,1,1]* | 19.4432 2026-11-18 isomer general 64x64 z8
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,192,14,14] b:f32[1280,192,1,1]* | 5.34972 2026-11-18 isomer general 32x32 z4
 conv conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,256,56,56] b:f32[512,256,1,1]* | 15.2528 2026-11-18 isomer general 64x64 z2
@@ -543,7 +533,6 @@ conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,112,112] b:f16[96,48,3,3]* | 2.33415 2026-11-18 isomer wg 64x64 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[192,48,3,3]* | 1.97873 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,48,56,56] b:f16[96,48,3,3]* | 1.9696 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[96,8,3,3]* | 3.2257 2026-11-18 isomer wg 128x96 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[192,96,3,3]* | 2.5664 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[1,96,28,28] b:f16[384,96,3,3]* | 3.16603 2026-11-18 isomer wg 64x32 1x1 s9 z2
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1) a:f16[16,192,14,14] b:f16[1280,192,3,3]* | 12.76 2026-11-19 isomer wg 64x128 1x1 s4 z2
@@ -560,9 +549,7 @@ conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=144) a:f16[1,
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[1,512,28,28] b:f16[512,16,3,3]* | 1.8032 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=32) a:f16[16,512,28,28] b:f16[512,16,3,3]* | 7.7216 2026-11-18 isomer wg 64x32 1x1 s7 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,3,224,224] b:f16[64,3,7,7]* | 7.24 2026-11-18 isomer wg 128x64 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[1,8,224,224] b:f16[64,8,7,7]* | 6.087 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,3,224,224] b:f16[64,3,7,7]* | 61.3536 2026-11-18 isomer wg 256x64 2x1 s4 z1
-conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f16[16,8,224,224] b:f16[64,8,7,7]* | 56.72 2026-11-19 isomer wg 256x64 2x1 s4 z1
 conv conv2d(a,b,stride=[2 2], pad=[3 3 3 3], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[64,3,7,7]* | 14.5782 2026-11-18 isomer general 64x64 z2
 conv conv2d(a,b,stride=[4 4], pad=[0 0 0 0], dilation=[1 1], group=1) a:f32[1,3,224,224] b:f32[96,3,4,4]* | 4.538 2026-11-19 isomer general 32x32 z1
 conv conv2d(slice(a,axes=[1], from=[0], to=[128], step=[1]),b,stride=[1 1], pad=[0 0 0 0], dilation=[1 1], group=1) a:f16[1,128,55,55] b:f16[16,128,1,1]* | 1.4608 2026-11-18 isomer wg 64x32 1x2 s4 z1
@@ -691,11 +678,9 @@ conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,48,112,112] b:f16[48,48,1,1]* c:f16[1,48,56,56] d:f16[1,48,56,56]* | 1.72 2026-11-19 isomer wg 64x64 1x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,1,1]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 1.472 2026-11-19 isomer 16x128 k32 1x4x2 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] d:f16[1,1024,14,14]* | 2.626 2026-11-19 isomer wg 64x64 1x1 s10 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,8,224,224] b:f16[48,8,1,1]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 2.424 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 1.5392 2026-11-18 isomer 32x32 k32 1x1x4 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] d:f16[16,2048,7,7]* | 11.42 2026-11-19 isomer wg 128x128 2x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,512,28,28] b:f16[1024,512,1,1]* c:f16[16,1024,14,14] d:f16[16,1024,14,14]* | 11.84 2026-11-19 isomer wg 256x128 2x1 s4 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,8,224,224] b:f16[48,8,1,1]* c:f16[16,48,112,112] d:f16[16,48,112,112]* | 23.85 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f16[16,96,28,28] b:f16[192,96,1,1]* c:f16[16,192,14,14] d:f16[16,192,14,14]* | 2.635 2026-11-19 isomer wg 64x64 1x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,1024,14,14] b:f32[2048,1024,1,1]* c:f32[1,2048,7,7] d:f32[1,2048,7,7]* | 19.652 2026-11-18 isomer general 64x64 z8
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c),d)) a:f32[1,256,56,56] b:f32[512,256,1,1]* c:f32[1,512,28,28] d:f32[1,512,28,28]* | 13.9698 2026-11-18 isomer general 64x64 z2
@@ -710,7 +695,6 @@ conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* d:f16[1,48,56,56]* | 2.6752 2026-11-18 isomer wg 64x32 1x1 s9 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28] d:f16[1,96,28,28]* | 2.79 2026-11-18 isomer 16x64 k32 1x2x4 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* d:f16[1,96,28,28]* | 2.14488 2026-11-18 isomer wg 64x32 1x1 s9 z1
-conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112] d:f16[1,48,112,112]* | 3.572 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14] d:f16[1,192,14,14]* | 2.47 2026-11-19 isomer 16x64 k32 1x2x4 s8 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14]* d:f16[1,192,14,14]* | 2.6112 2026-11-18 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c),d)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56] d:f16[16,48,56,56]* | 12.24 2026-11-19 isomer wg 128x64 2x1 s4 z1
@@ -1063,7 +1047,6 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,256,56,56] b:f16[512,256,1,1]* c:f16[1,512,28,28] | 2.26573 2026-11-18 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,288,35,35] b:f16[384,288,3,3]* c:f16[1,384,17,17]* | 6.206 2026-11-19 isomer wg 64x64 1x1 s13 z4
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,512,28,28] b:f16[1024,512,1,1]* c:f16[1,1024,14,14] | 2.61 2026-11-19 isomer wg 64x32 1x1 s10 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,8,299,299] b:f16[32,8,3,3]* c:f16[1,32,149,149]* | 3.475 2026-11-19 isomer wg 128x32 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[192,96,1,1]* c:f16[1,192,14,14] | 1.3936 2026-11-18 isomer 16x64 k32 1x2x4 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[1,96,35,35] b:f16[96,96,3,3]* c:f16[1,96,17,17]* | 2.72 2026-11-19 isomer 16x32 k32 1x1x8 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,1024,14,14] b:f16[2048,1024,1,1]* c:f16[16,2048,7,7] | 11.1946 2026-11-18 isomer wg 128x128 2x1 s6 z1
@@ -1071,7 +1054,6 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,192,17,17] b:f16[320,192,3,3]* c:f16[16,320,8,8]* | 8.548 2026-11-19 isomer wg 64x96 1x2 s4 z2
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,288,35,35] b:f16[384,288,3,3]* c:f16[16,384,17,17]* | 25.19 2026-11-19 isomer wg 128x128 2x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,512,28,28] b:f16[1024,512,1,1]* c:f16[16,1024,14,14] | 11.37 2026-11-19 isomer wg 256x128 2x1 s4 z1
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,8,299,299] b:f16[32,8,3,3]* c:f16[16,32,149,149]* | 29.62 2026-11-19 isomer cudnn 32 2=2 6=2 13=2 14=0 22=2
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f16[16,96,35,35] b:f16[96,96,3,3]* c:f16[16,96,17,17]* | 6.472 2026-11-19 isomer wg 64x96 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,192,17,17] b:f32[192,192,3,3]* c:f32[1,192,8,8]* | 11.2995 2026-11-18 isomer general 16x32 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1),c)) a:f32[1,192,17,17] b:f32[320,192,3,3]* c:f32[1,320,8,8]* | 12.8857 2026-11-18 isomer general 32x64 z8
@@ -1088,14 +1070,12 @@ conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,112,112] b:f16[48,48,3,3]* c:f16[1,48,56,56]* | 2.32 2026-11-19 isomer wg 64x32 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,48,56,56] b:f16[96,48,3,3]* c:f16[1,96,28,28]* | 2.112 2026-11-19 isomer wg 64x32 1x1 s9 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,512,14,14] b:f16[512,512,3,3]* c:f16[1,512,7,7]* | 4.376 2026-11-19 isomer wg 64x64 1x1 s11 z8
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,8,224,224] b:f16[48,8,3,3]* c:f16[1,48,112,112]* | 3.083 2026-11-19 isomer wg 64x64 1x1 s6 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[1,96,28,28] b:f16[192,96,3,3]* c:f16[1,192,14,14]* | 2.528 2026-11-19 isomer 16x64 k32 1x2x4 s8 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,128,56,56] b:f16[128,128,3,3]* c:f16[16,128,28,28]* | 11.78 2026-11-19 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,256,28,28] b:f16[256,256,3,3]* c:f16[16,256,14,14]* | 11.36 2026-11-19 isomer cudnn 41 2=7 13=1 18=0 25=0 27=7 28=1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,112,112] b:f16[48,48,3,3]* c:f16[16,48,56,56]* | 12.34 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,48,56,56] b:f16[96,48,3,3]* c:f16[16,96,28,28]* | 6.226 2026-11-19 isomer wg 128x96 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,512,14,14] b:f16[512,512,3,3]* c:f16[16,512,7,7]* | 13.11 2026-11-19 isomer cudnn 41 2=5 13=1 18=0 25=1 27=1 28=4
-conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,8,224,224] b:f16[48,8,3,3]* c:f16[16,48,112,112]* | 25.41 2026-11-19 isomer wg 128x64 2x1 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f16[16,96,28,28] b:f16[192,96,3,3]* c:f16[16,192,14,14]* | 7.191 2026-11-19 isomer wg 64x96 1x2 s4 z1
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,128,56,56] b:f32[128,128,3,3]* c:f32[1,128,28,28]* | 16.3364 2026-11-18 isomer general 64x64 z8
 conv relu(add(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1),c)) a:f32[1,256,28,28] b:f32[256,256,3,3]* c:f32[1,256,14,14]* | 21.1777 2026-11-18 isomer general 32x64 z8
@@ -1338,7 +1318,6 @@ conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f1
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,192,17,17] b:f16[320,192,3,3]* | 3.57898 2026-11-18 isomer wg 64x32 1x1 s9 z4
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,288,35,35] b:f16[384,288,3,3]* | 6.02044 2026-11-18 isomer wg 64x64 1x1 s13 z4
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,3,299,299] b:f16[32,3,3,3]* | 4.7056 2026-11-18 isomer wg 128x32 2x1 s4 z1
-conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,8,299,299] b:f16[32,8,3,3]* | 3.41059 2026-11-18 isomer wg 128x32 2x1 s4 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[0 0 0 0], dilation=[1 1], group=1)) a:f16[1,96,35,35] b:f16[96,96,3,3]* | 2.60513 2026-11-18 isomer wg 64x32 1x1 s16 z1
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,128,56,56] b:f16[128,128,3,3]* | 3.515 2026-11-18 isomer wg 64x32 1x1 s11 z2
 conv relu(conv2d(a,b,stride=[2 2], pad=[1 1 1 1], dilation=[1 1], group=1)) a:f16[1,256,28,28] b:f16[256,256,3,3]* | 3.848 2026-11-18 isomer wg 64x64 1x1 s11 z4

@@ -437,6 +437,7 @@ constexpr std::pair<absl::string_view, Action> kActions[] = {
     {"cp.async.wait_group", AwaitCopies},
     {"fence.", Nothing},
     {"ld.global.L1::no_allocate.v4.u32", LoadFour},
+    {"ld.global.v4.u32", LoadFour},
     {"ld.shared::cluster", LoadShared},
     {"st.async.", StoreAsync},
     {"mapa.shared::cluster.u32", MapToPeer},
