@@ -419,6 +419,10 @@ TEST_F(OnDevice, Convolutions) {
       "input x: f16[1,3,33,35]\ninput w_: f16[16,3,7,7]\n"
       "c = conv2d(x, w_, pad=3, stride=2)\noutput y = c\n");
   Compare(
+      "input x: f16[2,3,32,48]\ninput w_: f16[40,3,16,16]\n"
+      "c = conv2d(x, w_, stride=16)\nr = relu(c)\noutput y = r\n",
+      true);
+  Compare(
       "input x: f16[2,64,10,10]\ninput w_: f16[64,4,3,3]\n"
       "i = relu(x)\nc = conv2d(i, w_, pad=1, group=16)\noutput y = c\n");
   Compare(

@@ -15,6 +15,9 @@ namespace {
 
 using Ints = std::vector<int64_t>;
 
+// Longer blocks than this are no first convolution of any network.
+constexpr int64_t kLongestBlock = 64;
+
 int64_t Chunks(int64_t channels) {
   return CeilDiv(channels, kChannelChunk) * kChannelChunk;
 }
@@ -43,7 +46,9 @@ Blocks AsItIs(const Attrs& attrs, int d, int64_t image, int64_t kernel) {
 std::optional<Blocks> InBlocks(const Attrs& attrs, int d, int64_t image,
                                int64_t kernel, int64_t out) {
   const int64_t size = attrs.Ints("stride")[d], pad = attrs.Ints("pad")[d];
-  if (size == 1 || attrs.Ints("dilation")[d] != 1) return std::nullopt;
+  if (size == 1 || size > kLongestBlock || attrs.Ints("dilation")[d] != 1) {
+    return std::nullopt;
+  }
   Blocks b{.size = size, .image = CeilDiv(image, size)};
   b.before = CeilDiv(pad, size);
   b.missing = b.before * size - pad;

@@ -5,6 +5,7 @@
 #ifndef ISOMER_CUDA_NARROW_IMAGES_H_
 #define ISOMER_CUDA_NARROW_IMAGES_H_
 
+#include <cstdint>
 #include <optional>
 
 #include "absl/status/statusor.h"

@@ -78,7 +78,13 @@ TEST(NarrowImages, FirstConvolutionsOfNetworks) {
        "stride=2",
        {1, 8, 32, 16},
        {64, 8, 1, 1}},
-      // Without strides, and where blocks bring nothing, channels are padded.
+      // Without strides, and where blocks bring nothing or are long, channels
+      // are padded.
+      {{1, 3, 70, 70},
+       {64, 3, 3, 3},
+       "stride=65",
+       {1, 8, 70, 70},
+       {64, 8, 3, 3}},
       {{1, 3, 32, 32}, {64, 3, 3, 3}, "pad=1", {1, 8, 32, 32}, {64, 8, 3, 3}},
       {{1, 3, 32, 32},
        {64, 3, 3, 3},

@@ -312,6 +312,10 @@ TEST_F(Kernels, Convolutions) {
   Compare(
       "input x: f16[1,3,17,19]\ninput w_: f16[16,3,7,7]\n"
       "c = conv2d(x, w_, pad=3, stride=2)\noutput y = c\n");
+  // Patches.
+  Compare(
+      "input x: f16[1,3,35,48]\ninput w_: f16[40,3,16,16]\n"
+      "c = conv2d(x, w_, stride=16)\nr = relu(c)\noutput y = r\n");
   Compare(
       "input x: f16[2,64,9,11]\ninput w_: f16[96,64,3,3]\ninput w_b: f16[96]\n"
       "i = relu(x)\nc = conv2d(i, w_, pad=1, stride=2)\n"
