@@ -162,7 +162,9 @@ absl::StatusOr<std::optional<std::string>> ElementCode::LoadFromParts(
     scope.known[key] = name;
   }
   if (piece) return Piece(dtype, name, text, *piece, false);
-  return absl::StrCat("iso_value(*", name, ")");
+  const std::string value = absl::StrCat("iso_value(*", name, ")");
+  return only_if_.empty() ? value
+                          : absl::StrCat("(", only_if_, " ? ", value, " : 0)");
 }
 
 absl::StatusOr<std::string> ElementCode::Load(
