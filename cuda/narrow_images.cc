@@ -91,7 +91,7 @@ absl::StatusOr<Value> Taken(ir::Graph& graph, Value v, const Blocks& y,
   ASSIGN_OR_RETURN(
       v, graph.Add("reshape", {v},
                    {{"shape", Ints{shape[0], channels, count[0], count[1]}}}));
-  return PaddedChannels(graph, v, 0, Chunks(channels) - channels);
+  return InChunks(graph, v);
 }
 
 }  // namespace
@@ -105,21 +105,23 @@ absl::StatusOr<Value> PaddedChannels(ir::Graph& graph, Value v, int64_t before,
   return graph.Add("pad", {v}, {{"begin", begin}, {"end", end}});
 }
 
+absl::StatusOr<Value> InChunks(ir::Graph& graph, Value v) {
+  const int64_t channels = graph.type(v).shape[1];
+  return PaddedChannels(graph, v, 0, Chunks(channels) - channels);
+}
+
 absl::StatusOr<std::optional<Value>> ConvolutionOfBlocks(ir::Graph& graph,
                                                          const Attrs& attrs,
                                                          Value image,
-                                                         Value filters) {
+                                                         Value filters,
+                                                         const Ints& out) {
   const Ints in = graph.type(image).shape, taps = graph.type(filters).shape;
   if (in.size() != 4 || attrs.Int("group") != 1) return std::nullopt;
   std::vector<Blocks> ways[2];
   for (int d = 0; d < 2; ++d) {
     const int64_t kernel = taps[d + 2], size = in[d + 2];
-    const Blocks whole = AsItIs(attrs, d, size, kernel);
-    const int64_t reach = attrs.Ints("dilation")[d] * (kernel - 1) + 1;
-    const int64_t out =
-        (size + whole.before + whole.after - reach) / whole.stride + 1;
-    ways[d] = {whole};
-    const auto blocks = InBlocks(attrs, d, size, kernel, out);
+    ways[d] = {AsItIs(attrs, d, size, kernel)};
+    const auto blocks = InBlocks(attrs, d, size, kernel, out[d + 2]);
     if (blocks) ways[d].push_back(*blocks);
   }
   Blocks y = ways[0][0], x = ways[1][0];

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "graph/graph.h"
@@ -20,14 +21,17 @@ inline constexpr int64_t kChannelChunk = 8;
 absl::StatusOr<Value> PaddedChannels(ir::Graph& graph, Value v, int64_t before,
                                      int64_t after);
 
-// conv2d(image, filters), of one group and two spatial dimensions, as a
-// convolution of blocks, whose channels are a multiple of kChannelChunk. Adds
-// nothing to the graph if that would neither multiply less than with channels
-// of zeros alone, nor as much over a smaller image.
-absl::StatusOr<std::optional<Value>> ConvolutionOfBlocks(ir::Graph& graph,
-                                                         const Attrs& attrs,
-                                                         Value image,
-                                                         Value filters);
+// v with zeros behind its channels, up to a multiple of kChannelChunk.
+absl::StatusOr<Value> InChunks(ir::Graph& graph, Value v);
+
+// conv2d(image, filters), of one group and two spatial dimensions, which gives
+// a value of shape `out`, as a convolution of blocks, whose channels are a
+// multiple of kChannelChunk. Adds nothing to the graph if that would neither
+// multiply less than with channels of zeros alone, nor as much over a smaller
+// image.
+absl::StatusOr<std::optional<Value>> ConvolutionOfBlocks(
+    ir::Graph& graph, const Attrs& attrs, Value image, Value filters,
+    const std::vector<int64_t>& out);
 
 }  // namespace isomer::cuda
 

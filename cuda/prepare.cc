@@ -134,7 +134,7 @@ class Preparation {
     const ir::Node& node = graph_.node(id);
     if (node.Is("gather")) return Slice(id, in);
     if (node.Is("concat")) return Adjoining(node, in);
-    if (node.Is("conv2d")) return Convolution(node, in);
+    if (node.Is("conv2d")) return Convolution(id, in);
     if (graph_.IsConstant({id, 0}) && IsElementwise(node)) {
       return BeforeRepeat(node, in);
     }
@@ -285,8 +285,8 @@ class Preparation {
     return AddExpansion(*node.op, *node.attrs, in, expansions_, out_, add);
   }
 
-  absl::StatusOr<Value> Convolution(const ir::Node& node,
-                                    std::vector<Value> in) {
+  absl::StatusOr<Value> Convolution(NodeId id, std::vector<Value> in) {
+    const ir::Node& node = graph_.node(id);
     const TensorType w = out_.type(in[1]);
     const int64_t groups = node.attrs->Int("group"), channels = w.shape[1];
     Attrs attrs = *node.attrs;
@@ -294,12 +294,12 @@ class Preparation {
                       channels % kChannelChunk != 0 && w.shape.size() <= 4;
     if (fast && groups == 1 && channels < 64) {
       ASSIGN_OR_RETURN(const std::optional<Value> blocks,
-                       ConvolutionOfBlocks(out_, attrs, in[0], in[1]));
+                       ConvolutionOfBlocks(out_, attrs, in[0], in[1],
+                                           graph_.type({id, 0}).shape));
       if (blocks) return *blocks;
-      const int64_t more =
-          CeilDiv(channels, kChannelChunk) * kChannelChunk - channels;
-      ASSIGN_OR_RETURN(in[0], PaddedChannels(out_, in[0], 0, more));
-      ASSIGN_OR_RETURN(in[1], PaddedChannels(out_, in[1], 0, more));
+      for (Value& v : in) {
+        ASSIGN_OR_RETURN(v, InChunks(out_, v));
+      }
     } else if (groups > 1 && channels > 1 && channels < 32 &&
                w.shape.size() <= 4 && IsFloat(w.dtype) &&
                ByteSize(w.dtype) == 2) {
@@ -312,8 +312,8 @@ class Preparation {
         attrs.Set("group", groups / together);
       }
     }
-    ASSIGN_OR_RETURN(const NodeId id, out_.AddNode(*node.op, in, attrs));
-    return Value{id, 0};
+    ASSIGN_OR_RETURN(const NodeId made, out_.AddNode(*node.op, in, attrs));
+    return Value{made, 0};
   }
 
   // The filters of groups/n groups that do what those of `groups` groups do.

@@ -288,9 +288,13 @@ TEST(Program, NormsKeepRowsInRegisters) {
 int PacksIn(const Variant& variant, absl::string_view pack = "iso_half, 8") {
   const auto source = variant.source();
   EXPECT_TRUE(source.ok()) << source.status();
-  const std::vector<absl::string_view> parts = absl::StrSplit(
-      source->text, absl::StrCat("= iso_load_pack<", pack, ">("));
-  return static_cast<int>(parts.size()) - 1;
+  size_t packs = 0;
+  for (const char* load : {"= iso_load_pack<", "= iso_load_pack_if<"}) {
+    const std::vector<absl::string_view> parts =
+        absl::StrSplit(source->text, absl::StrCat(load, pack, ">("));
+    packs += parts.size() - 1;
+  }
+  return static_cast<int>(packs);
 }
 
 // Sums along what lies side by side read eight at a time; constants of
@@ -354,16 +358,18 @@ TEST(Program, RowsThatSumsReadStayInRegisters) {
 // Channels that lie side by side are read once, eight at a time, for eight
 // sums, those of each operand of a concat as well.
 TEST(Program, SumsOfImagesReadChannelsTogether) {
-  const auto p = ProgramOf(ImageSumsText("f16", 16, 512, 7));
+  const auto p = ProgramOf(ImageSumsText("f16", 16, 2048, 7));
   ASSERT_TRUE(p.ok()) << p.status();
   int sums = 0;
   for (const Step& s : p->steps) {
     if (s.family != "reduce") continue;
     ++sums;
+    EXPECT_EQ(s.variants[0].name, "columns 8") << s.signature;
     ASSERT_EQ(s.variants[2].name, "columns 32") << s.signature;
-    EXPECT_EQ(PacksIn(s.variants[2]),
-              absl::StrContains(s.signature, "reduce_max") ? 1 : 3)
-        << s.signature;
+    const bool one = absl::StrContains(s.signature, "reduce_max");
+    EXPECT_EQ(PacksIn(s.variants[2]), one ? 1 : 3) << s.signature;
+    // The third operand is more than eight threads keep, and read for each sum.
+    EXPECT_EQ(PacksIn(s.variants[0]), one ? 1 : 2 + 8) << s.signature;
   }
   EXPECT_EQ(sums, 2) << StepNames(*p);
 }
